@@ -18,6 +18,8 @@ pub(crate) struct RowChange {
     pub table: TableId,
     pub key: Bytes,
     pub families: Vec<FamilyChange>,
+    /// The same as it stands in the log.
+    pub encoded: Bytes,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -206,6 +208,7 @@ pub(crate) fn decode(body: &Bytes) -> Result<Vec<RowChange>, String> {
     let mut rest = Reader(body.clone());
     let mut rows = Vec::new();
     while !rest.0.is_empty() {
+        let whole = rest.0.clone();
         let table = TableId(rest.number()?);
         let key = rest.bytes()?;
         let mut families = Vec::new();
@@ -221,7 +224,8 @@ pub(crate) fn decode(body: &Bytes) -> Result<Vec<RowChange>, String> {
             }
             families.push(FamilyChange { family, cleared, cells });
         }
-        rows.push(RowChange { table, key, families });
+        let encoded = whole.slice(..whole.len() - rest.0.len());
+        rows.push(RowChange { table, key, families, encoded });
     }
     Ok(rows)
 }
@@ -285,6 +289,7 @@ mod tests {
                     FamilyChange { family: f, cleared: false, cells: vec![cell(b"", Some(&long), false)] },
                     FamilyChange { family: g, cleared: false, cells: vec![cell(b"q", None, false)] },
                 ],
+                encoded: Bytes::new(),
             },
             RowChange {
                 table: t,
@@ -294,13 +299,17 @@ mod tests {
                     cleared: true,
                     cells: vec![cell(b"x", None, false), cell(b"z", Some(b""), true)],
                 }],
+                encoded: Bytes::new(),
             },
         ];
         let body = rows.encode();
-        assert_eq!(decode(&body).unwrap(), expected);
+        let decoded = decode(&body).unwrap();
+        assert_eq!(decoded, expected.map(|row| RowChange { encoded: decoded[usize::from(row.key.is_empty())].encoded.clone(), ..row }));
+        // Each row stands for itself.
+        assert!(decoded.iter().all(|row| decode(&row.encoded).unwrap() == std::slice::from_ref(row)));
         for len in 1..body.len() {
             // What ends early is an error, or ends behind a row.
-            assert!(decode(&body.slice(..len)).is_ok_and(|rows| rows == expected[..1]) || decode(&body.slice(..len)).is_err());
+            assert!(decode(&body.slice(..len)).is_ok_and(|rows| rows == decoded[..1]) || decode(&body.slice(..len)).is_err());
         }
         assert!(decode(&Bytes::from_static(&[0xff; 12])).is_err());
     }

@@ -8,7 +8,7 @@
 use crate::changes::{EncodedCommit, RowChange};
 use crate::log::{Appended, Entry, Log, ROWS};
 use crate::options::HbaseOptions;
-use crate::pending::Pending;
+use crate::pending::{Changes, Pending};
 use crate::tables::{Table, Tables};
 use crate::ticks::{Tick, Ticks};
 use crate::views::{HbaseSnapshot, Live, View};
@@ -34,6 +34,10 @@ const GROUP_BYTES: usize = 8 << 20;
 pub(crate) const COMMIT_BYTES: usize = 64 << 20;
 /// Commits wait while so much waits for HBase.
 const PENDING_BYTES: usize = 64 << 20;
+/// What may be in the log before changes that hang are written to its head: it is what a restart reads.
+const LOG_BYTES: usize = 128 << 20;
+/// What is not applied after so long hangs.
+const HANGS_MS: u64 = 5_000;
 
 /// What the store's parts share.
 #[derive(Debug)]
@@ -126,6 +130,9 @@ struct Accepted {
 struct Group {
     tick: Tick,
     jobs: Vec<Accepted>,
+    /// What is written again, in place of jobs.
+    again: Changes,
+    bytes: usize,
     written: Option<Appended>,
 }
 
@@ -208,7 +215,7 @@ impl Core {
         let being_written = *self.being_written.lock();
         // In this order: what is published meanwhile is in one of them.
         let published = self.view().tick;
-        let oldest = [being_written, self.pending.read().oldest()].into_iter().flatten().min();
+        let oldest = [being_written, self.pending.read().oldest_record()].into_iter().flatten().min();
         oldest.map_or(published, |oldest| Tick(oldest.0 - 1).min(published))
     }
 
@@ -278,6 +285,11 @@ pub(crate) struct Committer {
     /// Oldest first.
     groups: VecDeque<Group>,
     running: FuturesUnordered<JoinHandle<(Tick, usize, Appended)>>,
+    /// Records that are in the log, oldest first, with their sizes and those together.
+    records: VecDeque<(Tick, usize)>,
+    logged: usize,
+    /// No group is started until those that are under way have ended.
+    pausing: bool,
 }
 
 impl Committer {
@@ -290,6 +302,9 @@ impl Committer {
             free: (0..ROWS).rev().collect(),
             groups: VecDeque::new(),
             running: FuturesUnordered::new(),
+            records: VecDeque::new(),
+            logged: 0,
+            pausing: false,
         }
     }
 
@@ -317,11 +332,17 @@ impl Committer {
                     let Ok((tick, row, written)) = ended else { continue };
                     self.free.push(row);
                     self.ended(tick, written);
+                    if self.pausing && self.groups.is_empty() {
+                        self.write_again();
+                    }
                 }
                 () = core.queued.notified() => {}
                 () = core.room.notified() => {}
                 () = tokio::time::sleep(pause.unwrap_or_default()), if pause.is_some() => {}
-                _ = second.tick() => self.answer_those_who_waited(),
+                _ = second.tick() => {
+                    self.answer_those_who_waited();
+                    self.write_again();
+                }
             }
         }
     }
@@ -329,7 +350,7 @@ impl Committer {
     /// Starts as many groups as there are jobs, rows of the log and times; how long to wait if it is times that are missing.
     fn start_groups(&mut self) -> Option<std::time::Duration> {
         let core = Arc::clone(&self.core);
-        while !core.is_lost() && core.pending.read().bytes() < PENDING_BYTES && !core.queue.lock().jobs.is_empty() {
+        while !self.pausing && !core.is_lost() && core.pending.read().bytes() < PENDING_BYTES && !core.queue.lock().jobs.is_empty() {
             let row = *self.free.last()?;
             let tick = match self.ticks.next(core.options.clock.now_us() / 1000) {
                 Ok(tick) => tick,
@@ -340,19 +361,57 @@ impl Committer {
             if jobs.is_empty() {
                 continue;
             }
-            self.free.pop();
             let entries: Vec<_> = bodies.iter().map(|(sequence, body)| Entry { tick, sequence: *sequence, body }).collect();
             let record = core.log.encode(tick, &entries);
-            count(&core.counters.log_bytes, record.len() as u64);
-            if self.groups.is_empty() {
-                *core.being_written.lock() = Some(tick);
-            }
-            self.groups.push_back(Group { tick, jobs, written: None });
-            let task_core = Arc::clone(&core);
-            let append = async move { (tick, row, task_core.log.append(row, tick, record).await) };
-            self.running.push(core.handle.spawn(append));
+            self.start(row, Group { tick, jobs, again: Changes::new(), bytes: record.len(), written: None }, record);
         }
         None
+    }
+
+    /// Writes the record of a group to a row of the log that is free.
+    fn start(&mut self, row: usize, group: Group, record: Bytes) {
+        let core = Arc::clone(&self.core);
+        let tick = group.tick;
+        self.free.retain(|free| *free != row);
+        count(&core.counters.log_bytes, record.len() as u64);
+        if self.groups.is_empty() {
+            *core.being_written.lock() = Some(tick);
+        }
+        self.groups.push_back(group);
+        let handle = core.handle.clone();
+        self.running.push(handle.spawn(async move { (tick, row, core.log.append(row, tick, record).await) }));
+    }
+
+    /// Keeps the log short though a region hangs: what it does not take is written again, so that older records can go. Rows go as a
+    /// whole, and nothing else is under way, so that a later change of a row never stands in an earlier record.
+    fn write_again(&mut self) {
+        let core = Arc::clone(&self.core);
+        self.pausing = false;
+        let applied = core.applied();
+        while let Some((_, bytes)) = self.records.pop_front_if(|(tick, _)| *tick <= applied) {
+            self.logged -= bytes;
+        }
+        let now_ms = (core.options.clock.now_us() / 1000).max(core.view().tick.0);
+        let hangs = |tick: &Tick| tick.0 + HANGS_MS < now_ms;
+        if core.is_lost() || self.logged < core.options.faults.log_bytes.unwrap_or(LOG_BYTES) {
+            return;
+        }
+        let Some(upto) = self.records.iter().map(|(tick, _)| *tick).take_while(hangs).last() else { return };
+        if !self.groups.is_empty() {
+            self.pausing = true;
+            return;
+        }
+        let Some(row) = self.free.last().copied() else { return };
+        let again = core.pending.read().in_records(upto);
+        if again.is_empty() {
+            return;
+        }
+        let Ok(tick) = self.ticks.next(core.options.clock.now_us() / 1000) else { return };
+        core.last_tick.store(tick.0, Ordering::Release);
+        let entries: Vec<_> = again.iter().map(|(tick, change)| Entry { tick: *tick, sequence: 0, body: &change.encoded }).collect();
+        let record = core.log.encode(tick, &entries);
+        tracing::warn!("{} changes that HBase does not take are written to the log again: {} bytes", again.len(), record.len());
+        self.start(row, Group { tick, jobs: Vec::new(), again, bytes: record.len(), written: None }, record);
     }
 
     /// Takes jobs from the queue and records what they write as written at this time; answers those that conflict.
@@ -410,9 +469,12 @@ impl Committer {
 
     fn publish(&mut self, group: Group) {
         let core = &self.core;
-        let Group { tick, mut jobs, .. } = group;
+        let Group { tick, mut jobs, again, bytes, .. } = group;
+        self.records.push_back((tick, bytes));
+        self.logged += bytes;
         let rows: Vec<_> = jobs.iter_mut().flat_map(|job| std::mem::take(&mut job.rows)).collect();
-        core.pending.write().insert(tick, rows);
+        core.pending.write().insert(tick, rows.into_iter().map(|row| (tick, row)));
+        core.pending.write().written_again(&again, tick);
         core.make_visible(tick);
         // Behind what was published: see `Core::applied`.
         *core.being_written.lock() = self.groups.front().map(|group| group.tick);

@@ -70,11 +70,14 @@ pub(crate) struct Log {
     pub node: u64,
 }
 
+/// Changes by the times of their commits, each with the time of the record that it was found in.
+pub(crate) type Commits = BTreeMap<Tick, Vec<(Tick, Arc<RowChange>)>>;
+
 /// What a new owner finds.
 #[derive(Debug)]
 pub(crate) struct Found {
     /// Commits that may not be in their tables yet, by their times.
-    pub commits: BTreeMap<Tick, Vec<Arc<RowChange>>>,
+    pub commits: Commits,
     /// No time at or below was ever given to a commit that is not in the log or in the tables.
     pub last: Tick,
 }
@@ -132,16 +135,20 @@ impl Log {
     /// Whether all rows are this store's now.
     async fn take_rows(&self, found: Vec<Option<Bytes>>) -> StoreResult<bool> {
         for (number, before) in found.into_iter().enumerate() {
-            let condition = before.map_or_else(|| Condition::absent("e", "o"), |owner| Condition::equal("e", "o", owner));
+            let condition = before.clone().map_or_else(|| Condition::absent("e", "o"), |owner| Condition::equal("e", "o", owner));
             let put = Mutation::put(row(number)).set("e", "o", &self.owner);
-            let taken = match self.table.check_and_mutate(&CheckAndMutate::new(condition, put)).await {
-                Ok(taken) => taken,
+            let failed = match self.table.check_and_mutate(&CheckAndMutate::new(condition, put)).await {
+                Ok(true) => continue,
+                Ok(false) => None,
                 // It may have been done all the same.
-                Err(error) if error.is_unknown() => false,
-                Err(error) => return Err(write_error(error)),
+                Err(error) if error.is_unknown() => Some(error),
+                Err(error) => return Err(read_error(error)),
             };
-            if !taken && owner_of(&self.table, number).await?.as_ref() != Some(&self.owner) {
-                return Ok(false);
+            let now = owner_of(&self.table, number).await?;
+            match failed {
+                _ if now.as_ref() == Some(&self.owner) => {}
+                Some(error) if now == before => return Err(StoreError::Unavailable(format!("HBase does not take the log over: {error}"))),
+                _ => return Ok(false),
             }
         }
         Ok(true)
@@ -313,7 +320,7 @@ fn column_of(qualifier: &[u8]) -> StoreResult<(Tick, usize)> {
 }
 
 /// Adds the commits of a record that was written to the column of a time.
-fn read_record(tick: Tick, record: Bytes, commits: &mut BTreeMap<Tick, Vec<Arc<RowChange>>>) -> StoreResult<()> {
+fn read_record(tick: Tick, record: Bytes, commits: &mut Commits) -> StoreResult<()> {
     let wrong = |what: &str| StoreError::Corruption(format!("record {} of the log: {what}", tick.0));
     let early = |_| wrong("it ends early");
     let Some((content, sum)) = record.split_last_chunk::<8>() else { return Err(wrong("it is too short")) };
@@ -339,7 +346,7 @@ fn read_record(tick: Tick, record: Bytes, commits: &mut BTreeMap<Tick, Vec<Arc<R
             return Err(wrong("an entry is none"));
         }
         let rows = decode(&rest.split_to(length)).map_err(|e| wrong(&e))?;
-        commits.entry(of).or_default().extend(rows.into_iter().map(Arc::new));
+        commits.entry(of).or_default().extend(rows.into_iter().map(|row| (tick, Arc::new(row))));
     }
     if rest.is_empty() { Ok(()) } else { Err(wrong("there is more than its entries")) }
 }
@@ -364,7 +371,7 @@ mod tests {
         };
         let commits = read(Tick(8), &record).unwrap();
         assert_eq!(commits.keys().copied().collect::<Vec<_>>(), [Tick(6), Tick(8)]);
-        assert_eq!(commits[&Tick(8)][0].key, "k");
+        assert_eq!((commits[&Tick(6)][0].0, &commits[&Tick(6)][0].1.key[..]), (Tick(8), &b"k"[..]));
         assert!(matches!(read(Tick(9), &record), Err(StoreError::Corruption(_))), "of another time");
         for at in 0..record.len() {
             let mut broken = record.to_vec();

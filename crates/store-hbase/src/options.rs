@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 use stoa_hbase_client::ClientConfig;
+use stoa_store::TableId;
 use stoa_store::clock::{Clock, SystemClock};
 
 /// Options of [`crate::HbaseStore::open`].
@@ -35,6 +36,10 @@ pub struct Faults {
     pub markers: Markers,
     /// Changes are held back from the tables for so long: reads see them from memory.
     pub apply_after: Duration,
+    /// Nothing is applied to this table, as if its regions hung.
+    pub hanging: Option<TableId>,
+    /// The log is cut short from this size on.
+    pub log_bytes: Option<usize>,
 }
 
 /// When what a put replaces is said to have ended.

@@ -17,11 +17,19 @@ use stoa_store::TableId;
 /// The changes of a row with the times of their commits, oldest first.
 pub(crate) type Changes = Vec<(Tick, Arc<RowChange>)>;
 
+/// A change, and the time of the log's last record that has it.
+#[derive(Debug)]
+struct Entry {
+    tick: Tick,
+    record: Tick,
+    change: Arc<RowChange>,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     tables: HashMap<TableId, OfTable>,
-    /// How many changes of each time are here.
-    ticks: BTreeMap<Tick, usize>,
+    /// How many changes of each record are here.
+    records: BTreeMap<Tick, usize>,
     bytes: usize,
     rows: usize,
     /// Rows that HBase did not take, and when they are sent again.
@@ -44,7 +52,7 @@ struct OfTable {
 
 #[derive(Debug, Default)]
 struct Row {
-    changes: Changes,
+    changes: Vec<Entry>,
     /// It is in `ready`, in `later` or being sent.
     queued: bool,
 }
@@ -53,19 +61,25 @@ struct Row {
 pub(crate) type Batch = Vec<(Bytes, Changes)>;
 
 impl Pending {
-    /// Takes in what a group of commits changes. Times must not go down.
-    pub fn insert(&mut self, tick: Tick, rows: impl IntoIterator<Item = Arc<RowChange>>) {
+    /// Takes in what commits of a time change, with the time of the record that it stands in. Times must not go down.
+    pub fn insert(&mut self, tick: Tick, rows: impl IntoIterator<Item = (Tick, Arc<RowChange>)>) {
         let now = Instant::now();
-        for change in rows {
+        for (record, change) in rows {
             let of = self.tables.entry(change.table).or_default();
             let key = bytes_to_hbase(&change.key);
+            let known = of.rows.get_mut(&key).and_then(|row| row.changes.last_mut()).filter(|last| last.tick == tick);
+            if let Some(known) = known {
+                // It was written to the log again.
+                move_record(&mut self.records, &mut known.record, record);
+                continue;
+            }
             self.bytes += change.size();
-            *self.ticks.entry(tick).or_default() += 1;
+            *self.records.entry(record).or_default() += 1;
             let row = of.rows.entry(key.clone()).or_insert_with(|| {
                 self.rows += 1;
                 Row::default()
             });
-            row.changes.push((tick, change));
+            row.changes.push(Entry { tick, record, change });
             if !row.queued {
                 row.queued = true;
                 of.ready.push_back((now, key));
@@ -82,9 +96,27 @@ impl Pending {
         self.rows
     }
 
-    /// The oldest time of a change that is here.
-    pub fn oldest(&self) -> Option<Tick> {
-        self.ticks.keys().next().copied()
+    /// The oldest record of the log that something here stands in.
+    pub fn oldest_record(&self) -> Option<Tick> {
+        self.records.keys().next().copied()
+    }
+
+    /// All changes of the rows that have one in a record up to this one.
+    pub fn in_records(&self, upto: Tick) -> Changes {
+        let rows = self.tables.values().flat_map(|of| of.rows.values());
+        let old = rows.filter(|row| row.changes.iter().any(|entry| entry.record <= upto));
+        old.flat_map(|row| row.changes.iter().map(|entry| (entry.tick, Arc::clone(&entry.change)))).collect()
+    }
+
+    /// These changes stand in a later record now.
+    pub fn written_again(&mut self, changes: &Changes, record: Tick) {
+        for (tick, change) in changes {
+            let of = self.tables.get_mut(&change.table);
+            let Some(row) = of.and_then(|of| of.rows.get_mut(&bytes_to_hbase(&change.key))) else { continue };
+            if let Some(entry) = row.changes.iter_mut().find(|entry| entry.tick == *tick) {
+                move_record(&mut self.records, &mut entry.record, record);
+            }
+        }
     }
 
     /// Whether anything of a table is here.
@@ -144,8 +176,8 @@ impl Pending {
         while batch.len() < most.rows && bytes < most.bytes {
             let Some((_, key)) = of.ready.pop_front() else { break };
             let Some(row) = of.rows.get(&key) else { continue };
-            bytes += row.changes.iter().map(|(_, change)| change.size()).sum::<usize>();
-            batch.push((key, row.changes.clone()));
+            bytes += row.changes.iter().map(|entry| entry.change.size()).sum::<usize>();
+            batch.push((key, before(&row.changes, Tick(u64::MAX))));
         }
         of.sending += batch.len();
         Ok((table, batch))
@@ -154,12 +186,12 @@ impl Pending {
     /// HBase has the changes of a row up to a time.
     pub fn done(&mut self, table: TableId, key: &Bytes, upto: Tick) {
         let Some(of) = self.tables.get_mut(&table) else { return };
-        of.sending -= 1;
+        of.sending = of.sending.saturating_sub(1);
         let Some(row) = of.rows.get_mut(key) else { return };
-        let gone = row.changes.partition_point(|(tick, _)| *tick <= upto);
-        for (tick, change) in row.changes.drain(..gone) {
-            self.bytes -= change.size();
-            forget(&mut self.ticks, tick);
+        let gone = row.changes.partition_point(|entry| entry.tick <= upto);
+        for entry in row.changes.drain(..gone) {
+            self.bytes -= entry.change.size();
+            leave_record(&mut self.records, entry.record);
         }
         if row.changes.is_empty() {
             of.rows.remove(key);
@@ -201,9 +233,9 @@ impl Pending {
         let Some(of) = self.tables.remove(&table) else { return };
         for row in of.rows.into_values() {
             self.rows -= 1;
-            for (tick, change) in row.changes {
-                self.bytes -= change.size();
-                forget(&mut self.ticks, tick);
+            for entry in row.changes {
+                self.bytes -= entry.change.size();
+                leave_record(&mut self.records, entry.record);
             }
         }
         self.later.retain(|(_, of, _)| *of != table);
@@ -217,17 +249,24 @@ impl Pending {
     }
 }
 
-fn before(changes: &Changes, upto: Tick) -> Changes {
-    let count = changes.partition_point(|(tick, _)| *tick <= upto);
-    changes.get(..count).unwrap_or_default().to_vec()
+fn before(changes: &[Entry], upto: Tick) -> Changes {
+    changes.iter().take_while(|entry| entry.tick <= upto).map(|entry| (entry.tick, Arc::clone(&entry.change))).collect()
 }
 
-fn forget(ticks: &mut BTreeMap<Tick, usize>, tick: Tick) {
-    if let Some(count) = ticks.get_mut(&tick) {
+fn leave_record(records: &mut BTreeMap<Tick, usize>, record: Tick) {
+    if let Some(count) = records.get_mut(&record) {
         *count -= 1;
         if *count == 0 {
-            ticks.remove(&tick);
+            records.remove(&record);
         }
+    }
+}
+
+fn move_record(records: &mut BTreeMap<Tick, usize>, from: &mut Tick, to: Tick) {
+    if to > *from {
+        leave_record(records, *from);
+        *records.entry(to).or_default() += 1;
+        *from = to;
     }
 }
 
@@ -249,7 +288,11 @@ mod tests {
     const ALL: BatchSize = BatchSize { rows: 10, bytes: 1 << 20, at_once: 9 };
 
     fn change(key: &'static str) -> Arc<RowChange> {
-        Arc::new(RowChange { table: T, key: Bytes::from_static(key.as_bytes()), families: vec![] })
+        Arc::new(RowChange { table: T, key: Bytes::from_static(key.as_bytes()), families: vec![], encoded: Bytes::new() })
+    }
+
+    fn insert(pending: &mut Pending, tick: u64, keys: &[&'static str]) {
+        pending.insert(Tick(tick), keys.iter().map(|key| (Tick(tick), change(key))));
     }
 
     fn next(pending: &mut Pending) -> Vec<(String, Vec<u64>)> {
@@ -261,12 +304,12 @@ mod tests {
     #[test]
     fn changes_of_a_row_go_together_and_one_call_at_a_time() {
         let mut pending = Pending::default();
-        pending.insert(Tick(2), [change("a"), change("b")]);
-        pending.insert(Tick(4), [change("a")]);
+        insert(&mut pending, 2, &["a", "b"]);
+        insert(&mut pending, 4, &["a"]);
         assert_eq!(next(&mut pending), [("a".to_owned(), vec![2, 4]), ("b".to_owned(), vec![2])]);
-        pending.insert(Tick(6), [change("a"), change("c")]);
+        insert(&mut pending, 6, &["a", "c"]);
         assert_eq!(next(&mut pending), [("c".to_owned(), vec![6])], "a is being sent");
-        assert_eq!(pending.oldest(), Some(Tick(2)));
+        assert_eq!(pending.oldest_record(), Some(Tick(2)));
         assert_eq!(pending.of_row(T, b"a", Tick(4)).len(), 2);
         pending.done(T, &Bytes::from_static(b"a"), Tick(4));
         assert_eq!(pending.of_row(T, b"a", Tick(4)).len(), 0);
@@ -281,14 +324,39 @@ mod tests {
         for (key, tick) in [("a", 6), ("b", 2), ("c", 6)] {
             pending.done(T, &Bytes::from_static(key.as_bytes()), Tick(tick));
         }
-        assert!(!pending.has(T) && pending.bytes() == 0 && pending.rows() == 0 && pending.oldest().is_none() && pending.tables.is_empty());
+        assert!(
+            !pending.has(T)
+                && pending.bytes() == 0
+                && pending.rows() == 0
+                && pending.oldest_record().is_none()
+                && pending.tables.is_empty()
+        );
+    }
+
+    #[test]
+    fn what_hangs_can_be_written_to_the_log_again() {
+        let mut pending = Pending::default();
+        insert(&mut pending, 2, &["a"]);
+        insert(&mut pending, 4, &["b"]);
+        insert(&mut pending, 6, &["a"]);
+        let again = pending.in_records(Tick(2));
+        assert_eq!(again.iter().map(|(tick, _)| tick.0).collect::<Vec<_>>(), [2, 6], "rows as a whole");
+        pending.written_again(&again, Tick(8));
+        assert_eq!(pending.oldest_record(), Some(Tick(4)));
+        pending.done(T, &Bytes::from_static(b"b"), Tick(4));
+        assert_eq!((pending.oldest_record(), pending.rows()), (Some(Tick(8)), 1));
+        // As it is found after a restart: each time once, and where it was written last.
+        let mut found = Pending::default();
+        found.insert(Tick(2), [(Tick(2), change("a")), (Tick(8), change("a"))]);
+        found.insert(Tick(6), [(Tick(8), change("a")), (Tick(6), change("a"))]);
+        assert_eq!((found.oldest_record(), found.of_row(T, b"a", Tick(9)).len()), (Some(Tick(8)), 2));
     }
 
     #[test]
     fn what_is_held_or_young_waits() {
         let mut pending = Pending::default();
         pending.hold(T, true);
-        pending.insert(Tick(2), [change("a")]);
+        insert(&mut pending, 2, &["a"]);
         assert_eq!(next(&mut pending), []);
         pending.hold(T, false);
         let hour = Duration::from_secs(3600);
@@ -299,8 +367,8 @@ mod tests {
         pending.hurry(T, false);
         assert!(pending.is_sending(T));
         pending.done(T, &Bytes::from_static(b"a"), Tick(2));
-        pending.insert(Tick(4), [change("a"), change("b")]);
+        insert(&mut pending, 4, &["a", "b"]);
         pending.forget(T);
-        assert!(pending.bytes() == 0 && pending.rows() == 0 && pending.oldest().is_none());
+        assert!(pending.bytes() == 0 && pending.rows() == 0 && pending.oldest_record().is_none());
     }
 }

@@ -138,11 +138,14 @@ async fn open(options: HbaseOptions, handle: tokio::runtime::Handle) -> StoreRes
     let mut rows = 0;
     for (tick, changes) in found.commits {
         let is_there = |table: &TableId| tables.0.get(table).is_some_and(|table| tick.0 > table.stored.since);
-        let changes: Vec<_> = changes.into_iter().filter(|change| is_there(&change.table)).collect();
+        let changes: Vec<_> = changes.into_iter().filter(|(_, change)| is_there(&change.table)).collect();
         rows += changes.len();
         pending.insert(tick, changes);
     }
     tracing::info!("namespace {}: epoch {}, {} tables, {rows} changes from the log", options.namespace, log.epoch, tables.0.len());
+    if let Some(table) = options.faults.hanging {
+        pending.hold(table, true);
+    }
     let core = Arc::new(Core::new(options, client, handle.clone(), log, tables, pending, last));
     handle.spawn(Committer::new(Arc::clone(&core), last).run());
     handle.spawn(crate::apply::run(Arc::clone(&core)));

@@ -27,6 +27,7 @@ const TESTS: &[Test] = &[
     ("owners_a_second_store_takes_over", owners::a_second_store_takes_over),
     ("owners_killed_and_opened_again", owners::killed_and_opened_again),
     ("owners_the_log_is_trimmed_and_found", owners::the_log_is_trimmed_and_found),
+    ("owners_what_hangs_does_not_hold_the_log", owners::what_hangs_does_not_hold_the_log),
     ("failures_a_region_server_dies", failures::a_region_server_dies),
     ("model_of_history", model::of_history),
     ("model_finds_planted_errors", model::finds_planted_errors),

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use stoa_hbase_client::ClientConfig;
-use stoa_store::{Certainty, FamilyOptions, KeyRange, Store, StoreError};
+use stoa_store::{Certainty, FamilyOptions, KeyRange, Store, StoreError, TableId, TableSchema};
 use stoa_store_hbase::{HbaseOptions, HbaseStore};
 
 /// The first argument of the process that is killed.
@@ -148,6 +148,44 @@ pub fn a_second_store_takes_over(cluster: &Cluster) {
         std::thread::sleep(Duration::from_millis(50));
     }
     write(&third, 9, 1).unwrap();
+}
+
+/// A region that takes nothing does not let the log grow, and what is committed to it is not lost.
+pub fn what_hangs_does_not_hold_the_log(cluster: &Cluster) {
+    let mut options = options(cluster, &fresh_namespace());
+    (options.faults.hanging, options.faults.log_bytes) = (Some(T), Some(200_000));
+    let store = open(&options);
+    let other = TableId(2);
+    block_on(store.create_table(&table(&[FamilyOptions::default()]))).unwrap();
+    block_on(store.create_table(&TableSchema { id: other, ..table(&[FamilyOptions::default()]) })).unwrap();
+    (0..10).for_each(|number| write(&store, 1, number).unwrap());
+    let log = cluster.client().table(&format!("{}:log", options.namespace)).unwrap();
+    let bytes = || {
+        let rows = block_on(log.scan_all(stoa_hbase_client::Scan::all().family("g"))).unwrap();
+        rows.iter().flat_map(stoa_hbase_client::Row::cells).map(|cell| cell.value().len()).sum::<usize>()
+    };
+    for number in 0u32..100 {
+        commit(&store, |m| m.put(other, &number.to_be_bytes(), F, b"", &[7; 20_000])).unwrap();
+        write(&store, 2, number).unwrap();
+    }
+    let (most, until) = (metric(&store, "log_bytes") as usize, Instant::now() + Duration::from_secs(60));
+    while bytes() > most / 4 {
+        assert!(Instant::now() < until, "the log has {} bytes of {most}", bytes());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    assert!(metric(&store, "pending_rows") > 20);
+    let last = last_numbers(&store);
+    drop(store);
+    // From where it was written again, and once more from memory.
+    for hanging in [Some(T), None] {
+        options.faults.hanging = hanging;
+        let store = open(&options);
+        assert_eq!(last_numbers(&store), last);
+        if hanging.is_none() {
+            block_on(store.flush(T)).unwrap();
+            assert_eq!(last_numbers(&store), last);
+        }
+    }
 }
 
 pub fn the_log_is_trimmed_and_found(cluster: &Cluster) {
