@@ -111,17 +111,28 @@ fn check_access(catalog: &CatalogSnapshot, role: Oid, access: &Access) -> PgResu
         && [(Privileges::SELECT, &access.selected), (Privileges::INSERT, &access.inserted), (Privileges::UPDATE, &access.updated)]
             .into_iter()
             .filter(|(one, _)| missing.has(*one))
-            .all(|(one, columns)| may_columns(authority, role, access.relation, one, columns));
+            .all(|(one, columns)| may_columns(catalog, role, access.relation, one, columns));
     if allowed { Ok(()) } else { Err(denied_relation(catalog, access.relation)) }
 }
 
 /// Whether a role has a privilege on columns by their own lists; on any of a relation, where none is named.
-fn may_columns(authority: &Authority, role: Oid, relation: Oid, one: Privileges, columns: &[ColumnId]) -> bool {
+fn may_columns(catalog: &CatalogSnapshot, role: Oid, relation: Oid, one: Privileges, columns: &[ColumnId]) -> bool {
+    let authority = catalog.authority();
     let has = |column: ColumnId| authority.column_privileges(role, relation, column, one, Privileges::NONE).0.has(one);
     if columns.is_empty() {
-        return authority.rights(RightsOf::Relation(relation)).columns.iter().any(|(column, _)| has(*column));
+        let there = |column: ColumnId| is_column(catalog, relation, column);
+        return authority.rights(RightsOf::Relation(relation)).columns.iter().any(|(column, _)| there(*column) && has(*column));
     }
     columns.iter().all(|column| has(*column))
+}
+
+/// Whether a column is there: what was granted on one that was dropped means nothing.
+#[must_use]
+pub fn is_column(catalog: &CatalogSnapshot, relation: Oid, column: ColumnId) -> bool {
+    match catalog.relation(relation).map(|r| &**r) {
+        Some(Relation::Table(table)) => table.column(column).is_some_and(|c| !c.dropped),
+        _ => true,
+    }
 }
 
 // What the tree needs.

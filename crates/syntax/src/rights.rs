@@ -124,6 +124,10 @@ pub enum RoleStatement {
         by: Vec<RoleRef>,
         cascade: bool,
     },
+    Comment {
+        role: RoleRef,
+        text: Option<String>,
+    },
 }
 
 impl RoleStatement {

@@ -685,7 +685,7 @@ pub(super) fn change_column(table: &mut TableDescriptor, id: ColumnId, change: i
 
 fn put_with_sequences(work: Work<'_>, builder: TableBuilder<'_>) -> PgResult<()> {
     for sequence in builder.sequences {
-        work.put(Relation::Sequence(sequence))?;
+        super::owner::put_sequence(work, sequence)?;
     }
     work.put(Relation::Table(builder.table))
 }
@@ -698,7 +698,7 @@ pub(super) async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableB
         (std::mem::take(&mut builder.new_checks), std::mem::take(&mut builder.new_foreign_keys), std::mem::take(&mut builder.new_indexes));
     builder.complete();
     for sequence in std::mem::take(&mut builder.sequences) {
-        work.put(Relation::Sequence(sequence))?;
+        super::owner::put_sequence(work, sequence)?;
     }
     let new: Vec<ColumnDescriptor> = builder.table.live_columns().filter(|c| old.column(c.id).is_none()).cloned().collect();
     let mut values: Vec<(ColumnId, Expr)> = Vec::new();

@@ -353,10 +353,12 @@ fn apply(work: &Work<'_>, of: RightsOf, asked: ObjectClass, wish: &Wish) -> PgRe
     }
     let list = rights.effective(class);
     let refused = || denied_on(kind, &name);
+    // Of the built-in roles that read or write everything too.
+    let whole = !authority.privileges(work.ctx.role, class, of, class.all(), Privileges::NONE).0.is_empty();
     let has_any = |list: &[acl::AclItem]| {
         let has = |other: Oid| authority.has_rights_of(work.ctx.role, other);
         let (some, options) = acl::granted(list, rights.owner, work.ctx.role, class.all(), class.all(), &has);
-        !some.is_empty() || !options.is_empty()
+        whole || !some.is_empty() || !options.is_empty()
     };
     let mut of_columns: Vec<(ColumnId, String, Privileges)> = Vec::new();
     let mut done = false;

@@ -58,6 +58,7 @@ pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_ident
             let catalog = work.catalog();
             for sequence in owned(&catalog, table.oid, None) {
                 if let Some(Relation::Sequence(sequence)) = catalog.relation(sequence).map(|r| (**r).clone()) {
+                    super::owner::check_owns(&work, RightsOf::Relation(sequence.oid))?;
                     restart(work, &sequence, sequence.start).await?;
                 }
             }

@@ -11,7 +11,7 @@ use stoa_syntax::rights::RoleRef;
 use stoa_table::catalog::authority::{DefaultPrivileges, DefaultsFor};
 use stoa_table::catalog::role::FIRST_SUPERUSER;
 use stoa_table::catalog::store::{defaults_key, encode};
-use stoa_table::catalog::{Acl, CatalogSnapshot, ObjectClass, Oid, Privileges, Relation, Rights, RightsOf, acl};
+use stoa_table::catalog::{Acl, CatalogSnapshot, ObjectClass, Oid, Privileges, Relation, Rights, RightsOf, SequenceDescriptor, acl};
 
 impl Work<'_> {
     /// Stores whose an object is, and who may what with it.
@@ -86,6 +86,16 @@ pub(super) fn change(work: Work<'_>, of: RightsOf, to: &RoleRef) -> PgResult<()>
     give(&work, &catalog, of, new.oid)
 }
 
+/// Stores a new sequence of a column: it is whose the table is.
+pub(super) fn put_sequence(work: Work<'_>, sequence: SequenceDescriptor) -> PgResult<()> {
+    let (own, table) = (RightsOf::Relation(sequence.oid), sequence.owned_by.map(|(table, _)| RightsOf::Relation(table)));
+    work.put(Relation::Sequence(sequence))?;
+    match table.map(|table| work.authority().rights(table).owner) {
+        Some(owner) if owner != work.authority().rights(own).owner => give(&work, &work.catalog(), own, owner),
+        _ => Ok(()),
+    }
+}
+
 fn give(work: &Work<'_>, catalog: &CatalogSnapshot, of: RightsOf, new: Oid) -> PgResult<()> {
     let rights = work.authority().rights(of);
     let swapped = |list: &Acl| acl::with_owner(list, rights.owner, new);
@@ -121,15 +131,15 @@ fn owners(work: &Work<'_>, named: &[RoleRef], doing: &str) -> PgResult<Vec<Oid>>
     let mut out = Vec::with_capacity(named.len());
     for role in named {
         let role = work.role(role)?;
+        if !work.authority().has_rights_of(work.ctx.role, role.oid) {
+            return Err(denied(format!("permission denied to {doing} objects")));
+        }
         if role.oid == FIRST_SUPERUSER {
             let (verb, name) = (if doing == "drop" { "drop" } else { "reassign ownership of" }, quote_name(&role.name));
             return Err(PgError::new(
                 SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
                 format!("cannot {verb} objects owned by role {name} because they are required by the database system"),
             ));
-        }
-        if !work.authority().has_rights_of(work.ctx.role, role.oid) {
-            return Err(denied(format!("permission denied to {doing} objects")));
         }
         out.push(role.oid);
     }

@@ -5,13 +5,11 @@
 
 use super::owner::{check_owns, described};
 use super::work::{FoundIndex, Work};
-use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_pg::{PgResult, SqlState};
 use stoa_sql::bind::fold;
 use stoa_sql::privileges::{check_schema, denied, denied_relation, not_owner, relation_class};
 use stoa_syntax::ast::{Ident, ObjectName};
-use stoa_syntax::ddl::{
-    AlterAction, Column, CommentTarget, ConstraintKind, Ddl, ObjectKind, References, ReindexTarget, SequenceOption, TableElement,
-};
+use stoa_syntax::ddl::{AlterAction, Column, CommentTarget, ConstraintKind, Ddl, ObjectKind, References, ReindexTarget, TableElement};
 use stoa_table::catalog::{ColumnId, ObjectClass, Oid, Privileges, Relation, RightsOf, TableDescriptor};
 
 /// Whether the current role may run a definition.
@@ -48,15 +46,9 @@ pub(super) fn check(work: &Work<'_>, ddl: &Ddl) -> PgResult<()> {
                 None => Ok(()),
             }
         }
-        Ddl::CreateSequence(create) => {
-            check_place(work, &create.name, create.temporary)?;
-            check_sequence_options(work, &create.options)
-        }
+        Ddl::CreateSequence(create) => check_place(work, &create.name, create.temporary),
         Ddl::Alter { kind, name, actions, .. } => check_alter(work, *kind, name, actions),
-        Ddl::AlterSequence { name, options, .. } => {
-            owned_relation(work, name)?;
-            check_sequence_options(work, options)
-        }
+        Ddl::AlterSequence { name, .. } => owned_relation(work, name),
         Ddl::Drop { kind, names, .. } => names.iter().try_for_each(|name| check_drop(work, *kind, name)),
         Ddl::DropFullText { table, .. } => owned_relation(work, table),
         Ddl::Truncate { names, .. } => names.iter().try_for_each(|name| on_relation(work, name, Privileges::TRUNCATE)),
@@ -166,21 +158,6 @@ pub(super) fn on_oid(work: &Work<'_>, oid: Oid, wanted: Privileges) -> PgResult<
         return Ok(());
     }
     Err(denied_relation(&catalog, oid))
-}
-
-fn check_sequence_options(work: &Work<'_>, options: &[SequenceOption]) -> PgResult<()> {
-    for option in options {
-        let SequenceOption::OwnedBy(Some(column)) = option else { continue };
-        let mut parts = column.0.clone();
-        parts.pop();
-        if !parts.is_empty()
-            && work.find(&ObjectName(parts.clone()))?.is_some_and(|t| check_owns(work, RightsOf::Relation(t.oid())).is_err())
-        {
-            let message = "sequence must have same owner as table it is linked to";
-            return Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
-        }
-    }
-    Ok(())
 }
 
 fn check_drop(work: &Work<'_>, kind: ObjectKind, name: &ObjectName) -> PgResult<()> {
@@ -296,8 +273,8 @@ pub(super) fn check_lock(work: &Work<'_>, oid: Oid, mode: stoa_table::txn::Table
     use stoa_table::txn::TableLockMode as M;
     let change = Privileges::UPDATE.or(Privileges::DELETE).or(Privileges::TRUNCATE);
     let any = match mode {
-        M::AccessShare => change.or(Privileges::SELECT),
-        M::RowShare | M::RowExclusive => change.or(Privileges::INSERT),
+        M::AccessShare => Privileges::SELECT,
+        M::RowExclusive => change.or(Privileges::INSERT),
         _ => change,
     };
     let (some, _) = work.authority().privileges(role, ObjectClass::Table, RightsOf::Relation(oid), any, Privileges::NONE);

@@ -141,8 +141,8 @@ pub(super) async fn execute(work: Work<'_>, statement: &RoleStatement) -> PgResu
             }
             if *alter_group { "ALTER ROLE" } else { "GRANT ROLE" }
         }
-        RoleStatement::Revoke { roles, from, admin_only, granted_by, alter_group } => {
-            grantor(&work, granted_by.as_ref())?;
+        // As in PostgreSQL 15, whoever has granted it, it is revoked.
+        RoleStatement::Revoke { roles, from, admin_only, granted_by: _, alter_group } => {
             for role in roles {
                 let role = work.role(&RoleRef::Name(role.clone()))?;
                 for member in from {
@@ -155,6 +155,17 @@ pub(super) async fn execute(work: Work<'_>, statement: &RoleStatement) -> PgResu
         RoleStatement::ReassignOwned { from, to } => {
             super::owner::reassign(work, from, to).await?;
             "REASSIGN OWNED"
+        }
+        RoleStatement::Comment { role, text } => {
+            let role = work.locked_role(role).await?;
+            if role.superuser && !work.is_superuser() {
+                return Err(denied("must be superuser"));
+            }
+            if !has_create_role(&work) {
+                return Err(denied("must have CREATEROLE privilege"));
+            }
+            work.put_role(RoleDescriptor { comment: text.clone().filter(|text| !text.is_empty()), ..role })?;
+            "COMMENT"
         }
         RoleStatement::DropOwned { by, cascade } => {
             super::owner::drop_owned(work, by, *cascade).await?;
@@ -229,8 +240,7 @@ fn option_limit(option: &RoleOption) -> i64 {
 /// What is stored of a password.
 fn verifier(work: &Work<'_>, text: &str) -> PgResult<Option<StoredVerifier>> {
     if text.is_empty() {
-        work.notice(SqlState::SUCCESSFUL_COMPLETION, "empty string is not a valid password, clearing password");
-        return Ok(None);
+        return verifier_of_nothing(work);
     }
     let made = match PasswordText::of(text) {
         PasswordText::Md5 => {
@@ -238,15 +248,19 @@ fn verifier(work: &Work<'_>, text: &str) -> PgResult<Option<StoredVerifier>> {
                 .detail("Stoa proves passwords by SCRAM-SHA-256 alone.")
                 .hint("Give the password itself, or its SCRAM-SHA-256 verifier."));
         }
+        PasswordText::Scram(verifier) if verifier.is_of(&Secret::from("")) => return verifier_of_nothing(work),
         PasswordText::Scram(verifier) => verifier,
         PasswordText::Plain => {
             let made = Verifier::make(&Secret::from(text), DEFAULT_ITERATIONS);
             made.map_err(|refusal| PgError::internal(refusal.message))?
         }
     };
-    let made = made.to_text();
-    // An empty password by another spelling.
-    Ok(Some(StoredVerifier::new(made)))
+    Ok(Some(StoredVerifier::new(made.to_text())))
+}
+
+fn verifier_of_nothing(work: &Work<'_>) -> PgResult<Option<StoredVerifier>> {
+    work.notice(SqlState::SUCCESSFUL_COMPLETION, "empty string is not a valid password, clearing password");
+    Ok(None)
 }
 
 async fn create(work: Work<'_>, name: &RoleRef, word: RoleWord, options: &[RoleOption]) -> PgResult<()> {

@@ -6,7 +6,7 @@ use stoa_sql::bind::{name_parts, type_name};
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::ddl::{CreateSequence, SequenceOption};
 use stoa_table::catalog::SequenceState;
-use stoa_table::catalog::{ColumnId, Oid, Relation, SequenceDescriptor};
+use stoa_table::catalog::{ColumnId, Oid, Relation, RightsOf, SequenceDescriptor};
 
 /// The numbers of a sequence.
 #[derive(Clone, PartialEq, Debug)]
@@ -173,8 +173,8 @@ pub(crate) fn apply(plan: &mut SequencePlan, options: &[SequenceOption], new: bo
     Ok(said)
 }
 
-/// The table and column that OWNED BY names.
-fn owner(work: Work<'_>, name: &ObjectName, schema: Oid) -> PgResult<(Oid, ColumnId)> {
+/// The table and column that OWNED BY names, for a sequence of a schema and of a role.
+fn owner(work: Work<'_>, name: &ObjectName, schema: Oid, role: Oid) -> PgResult<(Oid, ColumnId)> {
     let mut parts = name.0.clone();
     let column = parts.pop();
     let column = name_parts(&ObjectName(column.into_iter().collect()))?.pop().unwrap_or_default();
@@ -189,6 +189,10 @@ fn owner(work: Work<'_>, name: &ObjectName, schema: Oid) -> PgResult<(Oid, Colum
         }
         None => return Err(work.missing(&table_name)),
     };
+    if work.authority().rights(RightsOf::Relation(table.oid)).owner != role {
+        let message = "sequence must have same owner as table it is linked to";
+        return Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
+    }
     if table.schema != schema {
         return Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, "sequence must be in same schema as table it is linked to"));
     }
@@ -210,7 +214,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateSequence) -> PgResult<
     // AS comes first whatever its place.
     let said = apply(&mut plan, &create.options, true)?;
     let owned_by = match said.owned_by.flatten() {
-        Some(name) => Some(owner(work, &name, schema)?),
+        Some(name) => Some(owner(work, &name, schema, work.ctx.role)?),
         None => None,
     };
     let mut sequence = SequenceDescriptor {
@@ -271,7 +275,7 @@ pub(crate) async fn alter_options(work: Work<'_>, sequence: SequenceDescriptor, 
             )));
         }
         new.owned_by = match by {
-            Some(name) => Some(owner(work, &name, sequence.schema)?),
+            Some(name) => Some(owner(work, &name, sequence.schema, work.authority().rights(RightsOf::Relation(sequence.oid)).owner)?),
             None => None,
         };
     }

@@ -402,6 +402,9 @@ fn refuse(name: &str, raw: &str) -> PgResult<()> {
     match (name, raw) {
         ("standard_conforming_strings", "off") => Err(PgError::unsupported("standard_conforming_strings cannot be turned off")
             .hint("Write E'...' where a backslash is to mean something.")),
+        ("password_encryption", "md5") => {
+            Err(PgError::unsupported("md5 passwords are not supported").hint("Passwords are kept as SCRAM-SHA-256 verifiers."))
+        }
         ("array_nulls", "off") => Err(PgError::unsupported("array_nulls cannot be turned off")
             .hint("Write \"NULL\" in double quotes for an element that is this text.")),
         ("backslash_quote", "off") => Err(PgError::unsupported("backslash_quote cannot be turned off")),

@@ -11,7 +11,7 @@ use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
 use stoa_sql::catalog::deparse::quote_name;
 use stoa_sql::typed::tree::ViewChecks;
-use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, IndexKey, ObjectClass, Privileges, RightsOf, TableDescriptor};
 
 /// How many rows pass, and what the next one fails.
 ///
@@ -72,11 +72,8 @@ impl ViewCheck {
             for (view, passed) in self.views.iter().zip(&results) {
                 let passed = datafusion::common::cast::as_boolean_array(passed).map_err(stoa_sql::typed::from_datafusion)?;
                 if !(passed.is_valid(row) && passed.value(row)) {
-                    return Err(PgError::new(
-                        SqlState::WITH_CHECK_OPTION_VIOLATION,
-                        format!("new row violates check option for view \"{view}\""),
-                    )
-                    .detail(format!("Failing row contains {}.", row_text(writer, rows, row)?)));
+                    let message = format!("new row violates check option for view \"{view}\"");
+                    return Err(with_row(PgError::new(SqlState::WITH_CHECK_OPTION_VIOLATION, message), writer, rows, row)?);
                 }
             }
         }
@@ -93,7 +90,6 @@ enum Failure {
 impl Failure {
     fn error(self, writer: &TableWriter, rows: &Rows, row: usize) -> PgResult<PgError> {
         let table = &writer.table;
-        let detail = format!("Failing row contains {}.", row_text(writer, rows, row)?);
         let error = match self {
             Failure::NotNull(id) => {
                 let column = table.column(id).map_or("?", |c| c.name.as_str());
@@ -112,16 +108,38 @@ impl Failure {
                 .constraint(name)
             }
         };
-        Ok(error.detail(detail).schema(writer.schema_name()).table(&table.name).row(row))
+        Ok(with_row(error, writer, rows, row)?.schema(writer.schema_name()).table(&table.name).row(row))
     }
 }
 
-/// `(1, x, null)`: the visible columns, long values cut.
-fn row_text(writer: &TableWriter, rows: &Rows, row: usize) -> PgResult<String> {
+/// Whether the current role may read columns of the table: what an error tells is no more than that.
+fn may_read(writer: &TableWriter, mut columns: impl Iterator<Item = ColumnId>) -> bool {
+    let (authority, role, table) = (writer.ctx.catalog.authority(), writer.ctx.role, writer.table.oid);
+    let (one, none) = (Privileges::SELECT, Privileges::NONE);
+    authority.may(role, ObjectClass::Table, RightsOf::Relation(table), one)
+        || columns.all(|column| authority.column_privileges(role, table, column, one, none).0.has(one))
+}
+
+/// The error with the row that fails, as far as the current role may read it.
+fn with_row(error: PgError, writer: &TableWriter, rows: &Rows, row: usize) -> PgResult<PgError> {
+    let visible: Vec<&ColumnDescriptor> = writer.table.visible_columns().collect();
+    if may_read(writer, visible.iter().map(|column| column.id)) {
+        return Ok(error.detail(format!("Failing row contains {}.", row_text(writer, &visible, rows, row)?)));
+    }
+    let shown: Vec<&ColumnDescriptor> = visible.into_iter().filter(|column| may_read(writer, std::iter::once(column.id))).collect();
+    if shown.is_empty() {
+        return Ok(error);
+    }
+    let names: Vec<&str> = shown.iter().map(|column| column.name.as_str()).collect();
+    Ok(error.detail(format!("Failing row contains ({}) = {}.", names.join(", "), row_text(writer, &shown, rows, row)?)))
+}
+
+/// `(1, x, null)`: values of columns, long ones cut.
+fn row_text(writer: &TableWriter, columns: &[&ColumnDescriptor], rows: &Rows, row: usize) -> PgResult<String> {
     /// Bytes of a value that are shown.
     const SHOWN: usize = 64;
     let mut out = String::from("(");
-    for (at, column) in writer.table.visible_columns().enumerate() {
+    for (at, column) in columns.iter().enumerate() {
         if at > 0 {
             out.push_str(", ");
         }
@@ -193,7 +211,8 @@ pub fn duplicate_primary_key(writer: &TableWriter, rows: &Rows, row: usize) -> P
         named(table, table.key_columns().map(|p| p.column)).into_iter().map(|(name, ty)| (quote_name(&name), ty)).collect();
     let arrays = table.key_columns().map(|p| rows.column(p.column).cloned()).collect::<PgResult<Vec<_>>>()?;
     let name = table.primary_key.as_ref().map_or("", |c| c.name.as_str());
-    Ok(duplicate(writer, name, &key_text(&writer.ctx.eval, &columns, &arrays, row)?).row(row))
+    let shown = may_read(writer, table.key.iter().map(|part| part.column));
+    Ok(duplicate(writer, name, shown.then_some(key_text(&writer.ctx.eval, &columns, &arrays, row)?)).row(row))
 }
 
 /// 23505 for a unique index.
@@ -202,13 +221,19 @@ pub fn duplicate_primary_key(writer: &TableWriter, rows: &Rows, row: usize) -> P
 /// The entries are not of the index.
 pub fn duplicate_entry(writer: &TableWriter, index: &IndexWriter, entries: &Entries<'_>, row: usize) -> PgResult<PgError> {
     let columns = index_parts(&writer.table, &index.descriptor);
-    Ok(duplicate(writer, index.constraint_name(), &key_text(&writer.ctx.eval, &columns, &entries.parts, row)?).row(row))
+    // What an expression reads is not one column.
+    let shown =
+        may_read(writer, index.descriptor.parts.iter().map(|part| if let IndexKey::Column(id) = part.key { id } else { ColumnId(0) }));
+    Ok(duplicate(writer, index.constraint_name(), shown.then_some(key_text(&writer.ctx.eval, &columns, &entries.parts, row)?)).row(row))
 }
 
-fn duplicate(writer: &TableWriter, constraint: &str, key: &str) -> PgError {
-    PgError::new(SqlState::UNIQUE_VIOLATION, format!("duplicate key value violates unique constraint \"{constraint}\""))
-        .detail(format!("Key {key} already exists."))
-        .schema(writer.schema_name())
-        .table(&writer.table.name)
-        .constraint(constraint)
+fn duplicate(writer: &TableWriter, constraint: &str, key: Option<String>) -> PgError {
+    let error = PgError::new(SqlState::UNIQUE_VIOLATION, format!("duplicate key value violates unique constraint \"{constraint}\""));
+    match key {
+        Some(key) => error.detail(format!("Key {key} already exists.")),
+        None => error,
+    }
+    .schema(writer.schema_name())
+    .table(&writer.table.name)
+    .constraint(constraint)
 }

@@ -295,8 +295,14 @@ impl Binder<'_> {
             Some(ast::ConflictTarget::OnConstraint(name)) => {
                 let name = name_parts(name)?.last().cloned().unwrap_or_default();
                 let primary = table.primary_key.as_ref().filter(|p| p.name == name).map(|_| 0);
-                let index = table.indexes.iter().find(|i| i.unique && i.constraint.as_ref().is_some_and(|c| c.name == name)).map(|i| i.oid);
-                match primary.or(index) {
+                let index = table.indexes.iter().find(|i| i.unique && i.constraint.as_ref().is_some_and(|c| c.name == name));
+                let parts = index.into_iter().flat_map(|i| &i.parts);
+                let of_index = parts.filter_map(|p| if let IndexKey::Column(id) = p.key { Some(id) } else { None });
+                let of_key = primary.iter().flat_map(|_| table.key.iter().map(|p| p.column));
+                for column in of_key.chain(of_index).filter(|_| target.view.is_none()) {
+                    self.note_read(table.oid, column);
+                }
+                match primary.or(index.map(|i| i.oid)) {
                     Some(oid) => Some(vec![oid]),
                     None if crate::catalog::names::has_constraint(table, &name) => {
                         return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, "constraint in ON CONFLICT clause has no associated index"));

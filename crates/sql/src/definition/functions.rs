@@ -246,6 +246,9 @@ fn comments(o: &Objects<'_>, function: &str, args: &Args<'_>, _: &SqlType) -> An
         }
         "shobj_description" | "pg_tablespace_location" => text(match function {
             "pg_tablespace_location" => Some(String::new()),
+            _ if args.text(1).as_deref() == Some("pg_authid") => {
+                args.oid(0).and_then(|oid| catalog.authority().role(oid)).and_then(|role| role.comment.clone())
+            }
             _ => None,
         }),
         _ => Ok(None),

@@ -3,7 +3,7 @@
 use super::functions::{Answer, Args, Objects, null, text, truth};
 use crate::catalog::acl_text::{acl_texts, item_text, read_item};
 use crate::catalog::names::{class_name, parse_name};
-use crate::privileges::{function_rights, may_execute, may_schema, relation_class};
+use crate::privileges::{function_rights, is_column, may_execute, may_schema, relation_class};
 use crate::system_relations;
 use arrow::array::StringViewArray;
 use std::sync::Arc;
@@ -215,7 +215,8 @@ fn column_has(o: &Objects<'_>, role: Oid, relation: Oid, column: ColumnId, wante
 
 fn has_any_column(o: &Objects<'_>, role: Oid, relation: Oid, wanted: &Wanted) -> bool {
     let rights = o.catalog.authority().rights(RightsOf::Relation(relation));
-    rights.columns.iter().any(|(column, _)| column_has(o, role, relation, *column, wanted))
+    let there = |column: ColumnId| is_column(o.catalog, relation, column);
+    rights.columns.iter().any(|(column, _)| there(*column) && column_has(o, role, relation, *column, wanted))
 }
 
 /// The columns of a relation that are there, with their numbers.

@@ -11,10 +11,10 @@ use stoa_table::catalog::{
     Acl, AclItem, Authority, CatalogSnapshot, ColumnId, ObjectClass, Oid, PUBLIC_OID, Privileges, Relation, RightsOf, acl,
 };
 
-/// Owners first, then privileges, then those of what is yet to be made.
+/// Owners first, then privileges, of schemas before what is in them, then those of what is yet to be made.
 pub(super) fn statements(catalog: &CatalogSnapshot) -> Vec<String> {
     let authority = catalog.authority();
-    let (mut owners, mut grants) = (Vec::new(), Vec::new());
+    let (mut owners, mut of_schemas, mut grants) = (Vec::new(), Vec::new(), Vec::new());
     for (of, rights) in authority.all_rights() {
         let Some(object) = object(catalog, *of) else { continue };
         if rights.owner != FIRST_SUPERUSER
@@ -25,7 +25,8 @@ pub(super) fn statements(catalog: &CatalogSnapshot) -> Vec<String> {
         }
         if let Some(list) = &rights.acl {
             let on = format!("{} {}", object.grant, object.name);
-            lists(catalog, &on, object.class, "", rights.owner, &base(*of, object.class, rights.owner), list, &mut grants);
+            let out = if object.class == ObjectClass::Schema { &mut of_schemas } else { &mut grants };
+            lists(catalog, &on, object.class, "", rights.owner, &base(*of, object.class, rights.owner), list, out);
         }
         for (id, list) in &rights.columns {
             let Some(column) = column_name(catalog, *of, *id) else { continue };
@@ -36,8 +37,7 @@ pub(super) fn statements(catalog: &CatalogSnapshot) -> Vec<String> {
     for defaults in authority.defaults() {
         default_privileges(catalog, defaults, &mut grants);
     }
-    owners.extend(grants);
-    owners
+    owners.into_iter().chain(of_schemas).chain(grants).collect()
 }
 
 /// What an object is called in ALTER and in GRANT.

@@ -4,13 +4,17 @@ use super::super::builder::{Builder, V};
 use super::super::objects::{owner_name, schema_of};
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
-use stoa_table::catalog::{Relation, RightsOf};
+use stoa_table::catalog::{ObjectClass, Privileges, Relation, RightsOf};
 
 /// Adds the rows.
 pub async fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for relation in ctx.catalog.relations() {
         if let Relation::Sequence(s) = &**relation {
-            let state = match ctx.catalog.numbers() {
+            // Where it stands is a value of it.
+            let (any, none) = (Privileges::SELECT.or(Privileges::USAGE), Privileges::NONE);
+            let of = RightsOf::Relation(s.oid);
+            let may = !ctx.catalog.authority().privileges(ctx.role, ObjectClass::Sequence, of, any, none).0.is_empty();
+            let state = match ctx.catalog.numbers().filter(|_| may) {
                 Some(numbers) => numbers.state(s).await.ok(),
                 None => None,
             };

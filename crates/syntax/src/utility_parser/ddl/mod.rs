@@ -310,6 +310,9 @@ impl Parser<'_> {
 
     fn comment(&mut self) -> Parse<Ddl> {
         self.expect("on")?;
+        if self.keyword("role") {
+            return self.comment_on_role();
+        }
         let target = if self.keyword("table") {
             CommentTarget::Object(ObjectKind::Table, self.object_name()?)
         } else if self.keyword("view") {

@@ -238,6 +238,14 @@ impl Parser<'_> {
         Ok(Ddl::Role(RoleStatement::DropOwned { by, cascade: self.cascade() }))
     }
 
+    /// Behind COMMENT ON ROLE.
+    pub(super) fn comment_on_role(&mut self) -> Parse<Ddl> {
+        let role = RoleRef::Name(self.role_name_alone()?);
+        self.expect("is")?;
+        let text = if self.keyword("null") { None } else { Some(self.string()?) };
+        Ok(Ddl::Role(RoleStatement::Comment { role, text }))
+    }
+
     // GRANT and REVOKE.
 
     fn privilege_items(&mut self) -> Parse<Vec<PrivilegeItem>> {
@@ -463,6 +471,7 @@ mod tests {
             "ALTER ROLE a RENAME TO b",
             "DROP ROLE IF EXISTS a, b",
             "DROP OWNED BY a, current_user CASCADE",
+            "COMMENT ON ROLE a IS 'x'",
             "REASSIGN OWNED BY a TO session_user",
             "GRANT a, b TO c, current_role WITH ADMIN OPTION GRANTED BY d",
             "REVOKE ADMIN OPTION FOR a FROM b CASCADE",
