@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stoa_exec::environment::SessionEnvironment;
 use stoa_exec::environment::waiting;
+use stoa_exec::settings::server::may_examine;
 use stoa_exec::settings::{self, Kind};
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::datetime::epoch::from_clock;
@@ -138,7 +139,7 @@ fn schemas(system: &SessionEnvironment, implicit: bool) -> Vec<String> {
 
 fn current_setting(system: &SessionEnvironment, args: &[ScalarValue]) -> PgResult<ScalarValue> {
     let Some(name) = string(args, 0) else { return Ok(ScalarValue::Utf8View(None)) };
-    if !show::may_examine(system.catalog.authority(), system.role, &name) {
+    if !may_examine(system.catalog.authority(), system.role, &name) {
         return Err(show::private(&name));
     }
     match system.session.show(&name) {

@@ -7,17 +7,10 @@ use arrow::datatypes::{DataType, Field, Schema};
 use futures::StreamExt;
 use std::sync::Arc;
 use stoa_exec::environment::SessionShared;
-use stoa_exec::settings::server::is_private;
+use stoa_exec::settings::server::may_examine;
 use stoa_exec::settings::{SETTINGS, find, unrecognized};
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
-use stoa_table::catalog::role::READ_ALL_SETTINGS;
-use stoa_table::catalog::{Authority, Oid};
-
-/// Whether a role may see a setting's value: what tells of the machine's files is not for everybody.
-#[must_use]
-pub(crate) fn may_examine(authority: &Authority, role: Oid, name: &str) -> bool {
-    !is_private(name) || authority.has_rights_of(role, READ_ALL_SETTINGS)
-}
+use stoa_table::catalog::Authority;
 
 /// 42501.
 pub(crate) fn private(name: &str) -> PgError {

@@ -2,6 +2,8 @@
 //! the server says them, and its files do.
 
 use super::{Context, Kind, Setting, Unit};
+use stoa_table::catalog::role::READ_ALL_SETTINGS;
+use stoa_table::catalog::{Authority, Oid};
 
 const CONNECTIONS: &str = "Connections and Authentication / Connection Settings";
 const TLS: &str = "Connections and Authentication / SSL";
@@ -49,8 +51,9 @@ pub(super) const OF_THE_SERVER: &[Setting] = &[
         .about(CONNECTIONS, "Sets the directories where Unix-domain sockets will be created."),
 ];
 
-/// Whether only superusers and members of `pg_read_all_settings` may see the value: it tells of the machine's files.
+/// Whether a role may see a setting's value: what tells of the machine's files is for superusers and members of `pg_read_all_settings` alone.
 #[must_use]
-pub fn is_private(name: &str) -> bool {
-    ["data_directory", "hba_file", "ident_file"].iter().any(|private| private.eq_ignore_ascii_case(name))
+pub fn may_examine(authority: &Authority, role: Oid, name: &str) -> bool {
+    let private = ["data_directory", "hba_file", "ident_file"].iter().any(|private| private.eq_ignore_ascii_case(name));
+    !private || authority.has_rights_of(role, READ_ALL_SETTINGS)
 }

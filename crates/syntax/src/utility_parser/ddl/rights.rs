@@ -329,7 +329,7 @@ impl Parser<'_> {
             return Ok(GrantTarget::AllIn(many, self.idents()?));
         }
         // A table may be called by one of these words too.
-        let named = |p: &Self| matches!(p.peek(1), Some(Token::Word(_)));
+        let named = |p: &Self| matches!(p.peek(1), Some(Token::Word(_))) && !p.peek_any(1, &["to", "from"]);
         if named(self) {
             if self.keyword("sequence") {
                 return Ok(GrantTarget::Sequences(self.object_names()?));
