@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn rows_are_in_the_order_of_tables_keys_and_ids() {
-        let rows: [&[u8]; 9] = [b"t", b"t,,1", b"t,,2", b"t,\x00,1", b"t,a,1", b"t,a,b,1", b"t,a\x00,1", b"t-", b"t-x,,1"];
+        let rows: [&[u8]; 9] = [b"t", b"t,,1", b"t,,2", b"t,\x00,1", b"t,a,1", b"t,a\x00,1", b"t,a,b,1", b"t-", b"t-x,,1"];
         for (n, row) in rows.iter().enumerate() {
             for (m, other) in rows.iter().enumerate() {
                 assert_eq!(compare_rows(row, other), n.cmp(&m), "{} and {}", row.escape_ascii(), other.escape_ascii());
