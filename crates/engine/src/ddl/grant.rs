@@ -353,18 +353,18 @@ fn apply(work: &Work<'_>, of: RightsOf, asked: ObjectClass, wish: &Wish) -> PgRe
     }
     let list = rights.effective(class);
     let refused = || denied_on(kind, &name);
-    // Of the built-in roles that read or write everything too.
-    let whole = !authority.privileges(work.ctx.role, class, of, class.all(), Privileges::NONE).0.is_empty();
-    let has_any = |list: &[acl::AclItem]| {
+    // Of a column counts what there is for columns; the built-in roles that read or write everything count too.
+    let has_any = |list: &[acl::AclItem], all: Privileges| {
         let has = |other: Oid| authority.has_rights_of(work.ctx.role, other);
-        let (some, options) = acl::granted(list, rights.owner, work.ctx.role, class.all(), class.all(), &has);
-        whole || !some.is_empty() || !options.is_empty()
+        let (some, options) = acl::granted(list, rights.owner, work.ctx.role, all, all, &has);
+        let (whole, _) = authority.privileges(work.ctx.role, class, of, all, Privileges::NONE);
+        !whole.is_empty() || !some.is_empty() || !options.is_empty()
     };
     let mut of_columns: Vec<(ColumnId, String, Privileges)> = Vec::new();
     let mut done = false;
     if wish.all && wish.columns.is_empty() || !wish.privileges.is_empty() {
         let (grantor, available) = best_grantor(&authority, work.ctx.role, wanted, &list, rights.owner);
-        let given = restricted(work, wish, wanted, available, &format!("\"{name}\""), has_any(&list), refused())?;
+        let given = restricted(work, wish, wanted, available, &format!("\"{name}\""), has_any(&list, class.all()), refused())?;
         rights.acl = Some(changed(list.clone(), rights.owner, grantor, wish, given)?);
         done = true;
         // What is revoked of the whole is revoked of each column.
@@ -394,7 +394,7 @@ fn apply(work: &Work<'_>, of: RightsOf, asked: ObjectClass, wish: &Wish) -> PgRe
                 wanted,
                 available,
                 &what,
-                has_any(&both),
+                has_any(&both, ObjectClass::Column.all()),
                 denied_on("column", &format!("\"{column}\" of relation \"{name}\"")),
             )?
         };
