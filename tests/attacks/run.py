@@ -229,6 +229,18 @@ def half_open_connections_take_no_places_from_others(server):
             assert login(server, "open", source="127.0.7.2") == [["open"]]
             assert time.time() - began < 3, "others wait"
     assert len(half) > count // 2
+    time.sleep(0.2)
+    def is_open(s):
+        try:
+            while s.recv(4096):
+                pass
+            return False
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+    still = sum(map(is_open, half))
+    assert still <= 200, still
     for s in half:
         s.close()
 
@@ -354,7 +366,9 @@ class Neighbour(threading.Thread):
     def __init__(self, server):
         super().__init__(daemon=True)
         self.server, self.longest, self.count, self.failure, self.over = server, 0, 0, None, threading.Event()
+        self.served = threading.Event()
         self.start()
+        self.served.wait(30)
 
     def run(self):
         try:
@@ -363,6 +377,7 @@ class Neighbour(threading.Thread):
                     began = time.time()
                     assert c.query("SELECT count(*) FROM pg_class WHERE relname = 'pg_class'") == [["1"]]
                     self.longest, self.count = max(self.longest, time.time() - began), self.count + 1
+                    self.served.set()
                     time.sleep(0.005)
         except Exception as e:
             self.failure = e

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts a server and runs the drivers' scripts against it, see README.md.
+"""Starts a server that asks for passwords, over TLS where a driver can, and runs the drivers' scripts against it, see README.md.
 
     run.py BINARY [psycopg asyncpg node java rust sea-orm]
 
@@ -10,6 +10,14 @@ import os, pathlib, socket, subprocess, sys, tempfile, time
 HERE = pathlib.Path(__file__).resolve().parent
 BINARY = sys.argv[1]
 JAR = os.environ.get("PGJDBC", "/usr/share/java/postgresql.jar")
+PASSWORD = "drivers' pencil"
+# What the drivers take from libpq's variables. Those in Rust are built without TLS.
+PROVEN = {"PGPASSWORD": PASSWORD}
+ENCRYPTED = {**PROVEN, "PGSSLMODE": "require"}
+HOW = {"node": {**PROVEN, "PGSSLMODE": "no-verify"}, "rust": PROVEN, "sea-orm": PROVEN}
+RULES = """local all all peer map=stoa_owner
+host all all 127.0.0.1/32 scram-sha-256
+"""
 COMMANDS = {
     "psycopg": [sys.executable, HERE / "psycopg_script.py"],
     "asyncpg": [sys.executable, HERE / "asyncpg_script.py"],
@@ -32,6 +40,10 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         port = free_port()
         log = open(f"{work}/log", "wb")
+        subprocess.run([BINARY, "certificate", "--data", f"{work}/data"], check=True, capture_output=True)
+        subprocess.run([BINARY, "sql", "--data", f"{work}/data", "-c", "SELECT 1"], check=True, capture_output=True)
+        subprocess.run([BINARY, "password", "--data", f"{work}/data", "stoa"], check=True, capture_output=True, input=PASSWORD, text=True)
+        pathlib.Path(f"{work}/data/pg_hba.conf").write_text(RULES)
         server = subprocess.Popen([BINARY, "serve", "--data", f"{work}/data", "--listen", f"127.0.0.1:{port}"], stderr=log)
         try:
             for _ in range(300):
@@ -43,7 +55,8 @@ def main():
             for name in wanted:
                 command = [str(part) for part in COMMANDS[name]] + [str(port), str(HERE / "types.tsv")]
                 try:
-                    run = subprocess.run(command, capture_output=True, text=True, timeout=900)
+                    environment = {**os.environ, **HOW.get(name, ENCRYPTED)}
+                    run = subprocess.run(command, capture_output=True, text=True, timeout=900, env=environment)
                     out, code = run.stdout + run.stderr, run.returncode
                 except FileNotFoundError as error:
                     out, code = f"FAIL {error}", 1

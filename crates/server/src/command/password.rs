@@ -102,7 +102,7 @@ impl Unseen {
             }
             let mut unseen = before;
             unseen.c_lflag &= !libc::ECHO;
-            (libc::tcsetattr(input, libc::TCSAFLUSH, &raw const unseen) == 0).then_some(Self(before))
+            (libc::tcsetattr(input, libc::TCSAFLUSH, &raw const unseen) == 0).then(|| Self(before))
         }
     }
 }

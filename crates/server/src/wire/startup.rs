@@ -300,12 +300,9 @@ impl Attempt {
                 format!(" SSL enabled (protocol={version}, cipher={cipher}, bits={bits})")
             });
             let (user, database) = (&self.role, &shared.database);
-            tracing::info!(
-                pid = shared.pid,
-                "connection authorized: user={user} database={database} method={} (pg_hba.conf:{}){tls}",
-                proof.method,
-                proof.line
-            );
+            let (method, line) = (proof.method, proof.line);
+            let told = format!("connection authorized: user={user} database={database} method={method} (pg_hba.conf:{line}){tls}");
+            tracing::info!(pid = shared.pid, "{}", one_line(&told));
         }
         if let Some(audit) = self.access.audit() {
             let mut facts = self.facts();
@@ -321,7 +318,7 @@ impl Attempt {
         let code = error.code();
         let (user, origin, message) = (&self.role, self.origin.text(), error.message());
         let reason = why.map_or_else(String::new, |why| format!(": {why}"));
-        tracing::warn!(user, code = code.as_str(), "{message} ({origin}){reason}");
+        tracing::warn!(user, code = code.as_str(), "{}", one_line(&format!("{message} ({origin}){reason}")));
         if let Some(audit) = self.access.audit() {
             let mut facts = self.facts();
             facts.insert("sqlstate".into(), json!(code.as_str()));
@@ -354,6 +351,11 @@ pub(super) struct Proof {
     pub(super) method: &'static str,
     /// The line of `pg_hba.conf` that asked for it.
     pub(super) line: usize,
+}
+
+/// A text for the log, in which names that clients have made up cannot begin lines of their own.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 fn injection(what: &str) -> PgError {
@@ -422,6 +424,11 @@ fn command_line(text: &str) -> PgResult<Vec<(String, String)>> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
+
+    #[test]
+    fn names_do_not_begin_lines_of_the_log() {
+        assert_eq!(one_line("role \"a\nb\u{1b}[1m\" ü"), "role \"a?b?[1m\" ü");
+    }
 
     #[test]
     fn command_line_options() {

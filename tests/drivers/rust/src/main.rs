@@ -34,8 +34,12 @@ impl ToSql for Raw {
 }
 
 async fn connect(port: &str) -> Result<Client, tokio_postgres::Error> {
-    let (client, connection) =
-        tokio_postgres::connect(&format!("host=127.0.0.1 port={port} user=stoa dbname=stoa options='-c TimeZone=UTC'"), NoTls).await?;
+    let mut how = tokio_postgres::Config::new();
+    how.host("127.0.0.1").port(port.parse().expect("a port")).user("stoa").dbname("stoa").options("-c TimeZone=UTC");
+    if let Ok(password) = std::env::var("PGPASSWORD") {
+        how.password(password);
+    }
+    let (client, connection) = how.connect(NoTls).await?;
     tokio::spawn(connection);
     Ok(client)
 }
