@@ -192,8 +192,8 @@ impl RowLocks {
     async fn lock(&self, ctx: &StatementContext, mut batch: RecordBatch) -> PgResult<RecordBatch> {
         for scan in &self.scans {
             let codec = RowCodec::of(&scan.table)?;
-            let mut columns = Vec::with_capacity(scan.table.key.len());
-            for part in &scan.table.key {
+            let mut columns = Vec::with_capacity(codec.key.columns.len());
+            for part in scan.table.key_columns() {
                 let id = scan
                     .columns
                     .iter()

@@ -62,7 +62,7 @@ async fn claim(writer: &TableWriter, keys: KeyList, strength: LockStrength, fres
 
 /// The keys of rows that were read.
 fn keys_read(writer: &TableWriter, rows: &Rows) -> PgResult<KeyList> {
-    let columns = writer.table.key.iter().map(|part| rows.column(part.column).cloned()).collect::<PgResult<Vec<_>>>()?;
+    let columns = writer.table.key_columns().map(|part| rows.column(part.column).cloned()).collect::<PgResult<Vec<_>>>()?;
     writer.codec.encode_keys(&columns, rows.len(), None)
 }
 

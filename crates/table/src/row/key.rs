@@ -148,6 +148,8 @@ pub struct SaltCodec {
 #[derive(Clone, Debug)]
 pub struct KeyCodec {
     pub parts: Vec<KeyPartCodec>,
+    /// The columns that the parts are made of, each once: [`TableDescriptor::key_columns`].
+    pub columns: Vec<ColumnId>,
     pub layout: KeyLayout,
     pub salt: Option<SaltCodec>,
 }
@@ -185,7 +187,8 @@ impl KeyCodec {
             }
         };
         let layout = KeyLayout::new(salt.is_some(), parts.iter().map(|p| p.part).collect());
-        Ok(Self { parts, layout, salt })
+        let columns = table.key_columns().map(|part| part.column).collect();
+        Ok(Self { parts, columns, layout, salt })
     }
 
     /// Whether a column's values can be read from keys.

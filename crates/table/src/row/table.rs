@@ -120,12 +120,14 @@ impl RowCodec {
         Ok(codec)
     }
 
-    /// The row keys of those of `rows` rows that are `present`, or of all; `columns` are the key's columns in the order of its parts.
+    /// The row keys of those of `rows` rows that are `present`, or of all; `columns` are the key's columns, each once.
     ///
     /// # Errors
     /// A key column is NULL or of another type.
     pub fn encode_keys(&self, columns: &[ArrayRef], rows: usize, present: Option<&[bool]>) -> PgResult<KeyList> {
-        let opened = self.key.parts.iter().zip(columns).map(|(part, array)| part.open(array)).collect::<PgResult<Vec<_>>>()?;
+        let array = |column: ColumnId| self.key.columns.iter().position(|c| *c == column).and_then(|at| columns.get(at));
+        let missing = || PgError::internal("a row without a column of its key");
+        let opened = self.key.parts.iter().map(|part| part.open(array(part.source).ok_or_else(missing)?)).collect::<PgResult<Vec<_>>>()?;
         let mut keys = KeyList::with_capacity(rows, 16);
         for row in (0..rows).filter(|row| present.is_none_or(|present| present.get(*row).copied().unwrap_or(false))) {
             keys.push_with(|out| self.key.encode(&opened, row, out))?;
