@@ -42,8 +42,8 @@ pub(super) async fn execute(work: Work<'_>, statement: &GrantStatement) -> PgRes
     {
         return Err(PgError::unsupported("grantor must be current user"));
     }
-    let grantees = grantees(&work, &statement.grantees)?;
     let targets = targets(&work, &statement.target)?;
+    let grantees = grantees(&work, &statement.grantees)?;
     let (class, kind) = class_of_target(&statement.target)?;
     let wish =
         Wish { cascade: statement.cascade, ..wish(statement.grant, statement.option, grantees, &statement.privileges, class, kind)? };
