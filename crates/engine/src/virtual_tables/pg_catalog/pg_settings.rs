@@ -1,8 +1,8 @@
 //! `pg_settings`: the settings, as this session has them.
 
 use super::super::builder::{Builder, V};
-use crate::session::show::may_examine;
 use stoa_exec::environment::StatementContext;
+use stoa_exec::settings::server::may_examine;
 use stoa_exec::settings::value::unit_name;
 use stoa_exec::settings::{Kind, SETTINGS};
 use stoa_pg::PgResult;
