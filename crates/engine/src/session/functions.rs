@@ -1,6 +1,6 @@
 //! Functions about the session, its transaction and its server, called for one row.
 
-use super::{cursor_row, show};
+use super::cursor_row;
 use arrow::array::StringViewArray;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stoa_exec::environment::SessionEnvironment;
 use stoa_exec::environment::waiting;
-use stoa_exec::settings::server::may_examine;
+use stoa_exec::settings::server::check_may_examine;
 use stoa_exec::settings::{self, Kind};
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::datetime::epoch::from_clock;
@@ -139,9 +139,7 @@ fn schemas(system: &SessionEnvironment, implicit: bool) -> Vec<String> {
 
 fn current_setting(system: &SessionEnvironment, args: &[ScalarValue]) -> PgResult<ScalarValue> {
     let Some(name) = string(args, 0) else { return Ok(ScalarValue::Utf8View(None)) };
-    if !may_examine(system.catalog.authority(), system.role, &name) {
-        return Err(show::private(&name));
-    }
+    check_may_examine(system.catalog.authority(), system.role, &name)?;
     match system.session.show(&name) {
         Some(value) => text(Some(value)),
         None if boolean(args, 1) => text(None),

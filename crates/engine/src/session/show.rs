@@ -7,21 +7,13 @@ use arrow::datatypes::{DataType, Field, Schema};
 use futures::StreamExt;
 use std::sync::Arc;
 use stoa_exec::environment::SessionShared;
-use stoa_exec::settings::server::may_examine;
+use stoa_exec::settings::server::{check_may_examine, may_examine};
 use stoa_exec::settings::{SETTINGS, find, unrecognized};
-use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
+use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_table::catalog::Authority;
 
-/// 42501.
-pub(crate) fn private(name: &str) -> PgError {
-    let what = format!("must be superuser or have privileges of pg_read_all_settings to examine \"{name}\"");
-    PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, what)
-}
-
 pub(crate) fn one(session: &SessionShared, authority: &Authority, name: &str, context: EvalContext) -> PgResult<Rows> {
-    if !may_examine(authority, session.current_role(), name) {
-        return Err(private(name));
-    }
+    check_may_examine(authority, session.current_role(), name)?;
     let value = session.show(name).ok_or_else(|| unrecognized(name))?;
     let name = find(name).map_or(name, |s| s.name);
     text_rows(Arc::from([text_column(name)]), vec![vec![Some(value)]], RowsTag::Fixed("SHOW".into()), context)

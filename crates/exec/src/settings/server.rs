@@ -2,6 +2,7 @@
 //! the server says them, and its files do.
 
 use super::{Context, Kind, Setting, Unit};
+use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_table::catalog::role::READ_ALL_SETTINGS;
 use stoa_table::catalog::{Authority, Oid};
 
@@ -51,9 +52,21 @@ pub(super) const OF_THE_SERVER: &[Setting] = &[
         .about(CONNECTIONS, "Sets the directories where Unix-domain sockets will be created."),
 ];
 
-/// Whether a role may see a setting's value: what tells of the machine's files is for superusers and members of `pg_read_all_settings` alone.
+/// Whether a role may see a setting's value: what tells of the machine's files is for superusers and members of `pg_read_all_settings`.
 #[must_use]
 pub fn may_examine(authority: &Authority, role: Oid, name: &str) -> bool {
-    let private = ["data_directory", "hba_file", "ident_file"].iter().any(|private| private.eq_ignore_ascii_case(name));
-    !private || authority.has_rights_of(role, READ_ALL_SETTINGS)
+    let is_private = ["data_directory", "hba_file", "ident_file"].iter().any(|private| private.eq_ignore_ascii_case(name));
+    !is_private || authority.has_rights_of(role, READ_ALL_SETTINGS)
+}
+
+/// As [`may_examine`].
+///
+/// # Errors
+/// 42501 if it may not.
+pub fn check_may_examine(authority: &Authority, role: Oid, name: &str) -> PgResult<()> {
+    if may_examine(authority, role, name) {
+        return Ok(());
+    }
+    let what = format!("must be superuser or have privileges of pg_read_all_settings to examine \"{name}\"");
+    Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, what))
 }
