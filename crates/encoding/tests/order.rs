@@ -93,6 +93,7 @@ fn kind() -> impl Strategy<Value = PartKind> {
         PartKind::Uuid,
         RAW,
         PartKind::Escaped,
+        PartKind::Delimited(b'#'),
         PartKind::PrefixFree(COUNTED),
         PartKind::PrefixFree(NUMERIC),
     ])
@@ -133,7 +134,8 @@ fn value(kind: PartKind) -> BoxedStrategy<KeyValue<'static>> {
         }
         PartKind::Uuid => any::<[u8; 16]>().prop_map(KeyValue::Uuid).boxed(),
         PartKind::Raw(width) => prop::collection::vec(any::<u8>(), width as usize).prop_map(bytes).boxed(),
-        PartKind::Escaped => awkward_bytes(20).prop_map(bytes).boxed(),
+        PartKind::Escaped | PartKind::Rest => awkward_bytes(20).prop_map(bytes).boxed(),
+        PartKind::Delimited(delimiter) => prop::collection::vec(delimiter + 1..=u8::MAX, 0..20).prop_map(bytes).boxed(),
         PartKind::PrefixFree(family) if family == NUMERIC => numeric().prop_map(move |number| bytes(number.encode())).boxed(),
         PartKind::PrefixFree(_) => {
             prop_oneof![awkward_bytes(8), awkward_bytes(200)].prop_map(move |body| bytes([vec![body.len() as u8], body].concat())).boxed()

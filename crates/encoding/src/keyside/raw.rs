@@ -147,11 +147,14 @@ pub fn skip_delimited(bytes: &[u8], delimiter: u8, direction: Direction) -> Resu
 /// Reads a text up to its delimiter; returns it and what follows the delimiter.
 ///
 /// # Errors
-/// There is no delimiter.
+/// There is no delimiter, or a byte below it.
 pub fn decode_delimited(bytes: &[u8], delimiter: u8, direction: Direction) -> Result<(Cow<'_, [u8]>, &[u8]), DecodeError> {
     let rest = skip_delimited(bytes, delimiter, direction)?;
-    let len = bytes.len() - rest.len() - 1;
-    Ok((directed_cow(bytes.get(..len).unwrap_or_default(), direction), rest))
+    let text = bytes.get(..bytes.len() - rest.len() - 1).unwrap_or_default();
+    if text.iter().any(|b| (b ^ direction.mask()) < delimiter) {
+        return Err(DecodeError::Malformed { what: "key part with a delimiter" });
+    }
+    Ok((directed_cow(text, direction), rest))
 }
 
 #[cfg(test)]
