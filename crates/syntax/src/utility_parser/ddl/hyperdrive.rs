@@ -58,7 +58,7 @@ impl Parser<'_> {
 
     fn unknown_property(&self, name: &str) -> SyntaxError {
         let place = self.span().start;
-        SyntaxError::unsupported(self.sql, &format!("property \"{name}\" is not supported"), place).with_hint(
+        SyntaxError::unsupported(self.sql, format!("property \"{name}\" is not supported"), place).with_hint(
             "hbase.columns.mapping says families, hbase.table.splitkey where a table is split, hbase.table.name the name of the table.",
         )
     }
