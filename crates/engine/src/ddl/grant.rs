@@ -202,13 +202,10 @@ fn relation(work: &Work<'_>, name: &ObjectName, sequence: bool) -> PgResult<Righ
     if oid != 0 {
         return Ok(RightsOf::Relation(oid));
     }
-    Err(match work.missing(name) {
-        // The place of a name is not told here.
-        mut error => {
-            error.fields_mut().position = None;
-            error
-        }
-    })
+    // The place of a name is not reported here.
+    let mut error = work.missing(name);
+    error.fields_mut().position = None;
+    Err(error)
 }
 
 fn function(named: &FunctionRef) -> PgResult<Arc<Func>> {

@@ -332,7 +332,7 @@ async fn alter(work: Work<'_>, named: &RoleRef, options: &[RoleOption]) -> PgRes
         }
         // One's own password is one's own.
         let only_password = options.iter().all(|o| matches!(o, RoleOption::Password(_)));
-        if !has_create_role(&work) && !(role.oid == work.ctx.role && only_password) {
+        if !(has_create_role(&work) || role.oid == work.ctx.role && only_password) {
             return Err(denied("permission denied"));
         }
     }

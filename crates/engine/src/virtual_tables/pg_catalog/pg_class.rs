@@ -22,7 +22,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         if definition.kind == "r" {
             more.push(("relam", V::Oid(HEAP_AM)));
         }
-        class_row(ctx, t, (definition.oid, definition.oid), &definition.name, schema, &definition.kind, definition.columns.len(), more);
+        class_row(ctx, t, (definition.oid, definition.oid), (&definition.name, schema), &definition.kind, definition.columns.len(), more);
     }
     for owner in indexed(ctx) {
         let table = &owner.table;
@@ -32,8 +32,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 ctx,
                 t,
                 (table.oid, table.oid),
-                &table.name,
-                table.schema,
+                (&table.name, table.schema),
                 "r",
                 table.columns.iter().filter(|c| !c.hidden).count(),
                 vec![
@@ -57,8 +56,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 ctx,
                 t,
                 (index.oid, owner.oid),
-                index.name,
-                table.schema,
+                (index.name, table.schema),
                 "i",
                 natts,
                 vec![
@@ -95,11 +93,11 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                         "v"
                     }
                 };
-                class_row(ctx, t, (v.oid, v.oid), &v.name, v.schema, kind, v.columns.len(), more);
+                class_row(ctx, t, (v.oid, v.oid), (&v.name, v.schema), kind, v.columns.len(), more);
             }
             Relation::Sequence(s) => {
                 let more = vec![("relpersistence", persistence(s.temporary)), ("reltuples", V::Float(1.0))];
-                class_row(ctx, t, (s.oid, s.oid), &s.name, s.schema, "S", 3, more);
+                class_row(ctx, t, (s.oid, s.oid), (&s.name, s.schema), "S", 3, more);
             }
         }
     }
@@ -110,8 +108,7 @@ fn class_row(
     ctx: &StatementContext,
     t: &mut Builder<'_>,
     (oid, rights): (u32, u32),
-    name: &str,
-    schema: u32,
+    (name, schema): (&str, u32),
     kind: &str,
     natts: usize,
     more: Vec<(&'static str, V)>,
