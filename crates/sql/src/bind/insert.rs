@@ -73,7 +73,8 @@ impl Binder<'_> {
         };
         let written: Vec<ColumnId> = targets.iter().take(values.len()).map(|place| place.column.id).collect();
         self.note_writes(&target.levels, Privileges::INSERT, &written);
-        if insert.replace_into {
+        let replaces = insert.on.is_none() && (insert.replace_into || target.table.overwrites());
+        if replaces {
             self.note_writes(&target.levels, Privileges::UPDATE, &written);
         }
         let mut values: HashMap<ColumnId, Expr> = self.in_clause(Clause::Values, |b| b.gathered(&targets, values))?.into_iter().collect();
@@ -98,7 +99,7 @@ impl Binder<'_> {
         rel = self.with_generated(rel, &table, &mut columns)?;
         let alias = insert.table_alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.alias));
         let on_conflict = match &insert.on {
-            None if insert.replace_into || target.table.overwrites() => {
+            None if replaces => {
                 replacing(target, listed.then(|| targets.iter().map(|place| place.column.id).collect()).as_ref())?
             }
             None => OnConflict::Error,
