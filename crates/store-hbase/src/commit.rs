@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use stoa_hbase_client::{Admin, Client};
 use stoa_store::commit_window::{CommitWindow, WrittenRows};
-use stoa_store::{Certainty, Compression, KeyRange, StoreError, StoreResult, TableId, Then, Timestamp};
+use stoa_store::{Certainty, Compression, KeyRange, OnVisible, StoreError, StoreResult, TableId, Timestamp};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, OwnedRwLockReadGuard, oneshot};
 use tokio::task::JoinHandle;
@@ -112,7 +112,7 @@ struct Job {
     written: WrittenRows,
     since: Option<Timestamp>,
     validate: Vec<(TableId, KeyRange)>,
-    then: Option<Then>,
+    then: Option<OnVisible>,
     reply: Reply,
     _gates: Vec<OwnedRwLockReadGuard<()>>,
     came: Instant,
@@ -121,7 +121,7 @@ struct Job {
 /// A job whose record is being written.
 struct Accepted {
     rows: Vec<Arc<RowChange>>,
-    then: Option<Then>,
+    then: Option<OnVisible>,
     reply: Option<Reply>,
     came: Instant,
     _gates: Vec<OwnedRwLockReadGuard<()>>,
@@ -228,7 +228,7 @@ impl Core {
         mutations: &stoa_store::Mutations,
         since: Option<Timestamp>,
         validate: &[(TableId, KeyRange)],
-        then: Option<Then>,
+        then: Option<OnVisible>,
     ) -> StoreResult<Timestamp> {
         loop {
             self.check_owner()?;

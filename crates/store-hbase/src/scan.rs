@@ -188,7 +188,7 @@ impl Scan for HbaseScan {
         }
     }
 
-    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
+    fn restrict_to(&mut self, part: &KeyRange) -> StoreResult<()> {
         let range = self.range.intersect(part);
         let piece = if range.is_empty() || self.plan.is_empty() { None } else { Piece::of(&[range_to_hbase(&range)]) };
         self.scanner = None;

@@ -20,8 +20,8 @@ use std::sync::atomic::Ordering;
 use stoa_hbase_client::{Client, TableName};
 use stoa_store::parts::PartScan;
 use stoa_store::{
-    BulkLoad, Certainty, Commit, KeyRange, Limits, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError, StoreResult,
-    TableId, TableSchema, Then, Timestamp, Watch,
+    BulkLoad, Certainty, Commit, KeyRange, Limits, OnVisible, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError,
+    StoreResult, TableId, TableSchema, Timestamp, Watch,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -277,7 +277,7 @@ impl Store for HbaseStore {
         self.core.commit(commit.mutations, commit.snapshot, commit.validate, None).await
     }
 
-    async fn commit_then(&self, commit: Commit<'_>, then: Then) -> StoreResult<Timestamp> {
+    async fn commit_then(&self, commit: Commit<'_>, then: OnVisible) -> StoreResult<Timestamp> {
         self.core.commit(commit.mutations, commit.snapshot, commit.validate, Some(then)).await
     }
 

@@ -162,7 +162,7 @@ impl CachedScan {
 
 #[async_trait]
 impl Scan for CachedScan {
-    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
+    fn restrict_to(&mut self, part: &KeyRange) -> StoreResult<()> {
         self.part = Some(part.clone());
         // What is passed over may be of this part.
         self.at = Place::begin(matches!(self.at, Place::Reverse(_)));
@@ -197,7 +197,7 @@ impl PartsOrCached {
 
 #[async_trait]
 impl Scan for PartsOrCached {
-    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
+    fn restrict_to(&mut self, part: &KeyRange) -> StoreResult<()> {
         let Self { core, spec, table, cached, scan } = self;
         let snapshot = LsmSnapshot::of(&spec.read.snapshot)?;
         let of_part = ScanSpec { read: spec.read.clone(), range: part.clone(), ..*spec };
@@ -213,7 +213,7 @@ impl Scan for PartsOrCached {
             Some(scan) => scan,
             None => scan.insert(LsmScan::open(spec, snapshot, table.as_deref(), None, core.options.file_scan_bytes)?),
         };
-        scan.enter_for(part, cacheable.and_then(|cacheable| cacheable.fill(core, &of_part)))
+        scan.restrict_filling(part, cacheable.and_then(|cacheable| cacheable.fill(core, &of_part)))
     }
 
     async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {
@@ -275,7 +275,7 @@ mod tests {
             while block_on(scan.next_block(how.block, &mut rows)).unwrap() {}
         }
         for part in &how.parts {
-            scan.enter(part).unwrap();
+            scan.restrict_to(part).unwrap();
             while block_on(scan.next_block(how.block, &mut rows)).unwrap() {}
         }
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();

@@ -17,7 +17,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stoa_store::commit_window::CommitWindow;
-use stoa_store::{Certainty, Durability, KeyRange, RangeCache, StoreError, StoreResult, TableId, Then, Timestamp};
+use stoa_store::{Certainty, Durability, KeyRange, OnVisible, RangeCache, StoreError, StoreResult, TableId, Timestamp};
 use tokio::sync::oneshot;
 
 /// Bytes of commits that share one sync, at most: so that a stream of large commits does not make small ones wait for all of it.
@@ -34,7 +34,7 @@ pub(crate) struct CommitJob {
     pub since: Option<Timestamp>,
     pub validate: Vec<(TableId, KeyRange)>,
     pub durability: Durability,
-    pub then: Option<Then>,
+    pub then: Option<OnVisible>,
     pub reply: oneshot::Sender<Reply>,
 }
 
@@ -181,7 +181,7 @@ impl Core {
         since: Option<Timestamp>,
         validate: &[(TableId, KeyRange)],
         durability: Durability,
-        then: Option<Then>,
+        then: Option<OnVisible>,
     ) -> StoreResult<Reply> {
         let (reply, answer) = oneshot::channel();
         self.push(Job::Commit(CommitJob { encoded, since, validate: validate.to_vec(), durability, then, reply }))?;

@@ -497,7 +497,7 @@ impl LsmScan {
     }
 
     /// Goes to a part, whose entries may be cached.
-    pub fn enter_for(&mut self, part: &KeyRange, fill: Option<Fill>) -> StoreResult<()> {
+    pub fn restrict_filling(&mut self, part: &KeyRange, fill: Option<Fill>) -> StoreResult<()> {
         self.fill = fill;
         let view = &LsmSnapshot::of(&self.snapshot)?.view;
         for ((cursor, column_family), on_row) in self.cursors.iter_mut().zip(&self.column_families).zip(&mut self.on_row) {
@@ -505,7 +505,7 @@ impl LsmScan {
                 cursor.open_files(column_family, &view.snapshot, self.file_scan_bytes)?;
                 if let Some(files) = &mut cursor.files {
                     let (lower, upper) = row_range(cursor.visibility.storage, cursor.visibility.form, &part.start, part.end.as_deref());
-                    files.enter(&lower, upper);
+                    files.restrict_to(&lower, upper);
                     *on_row = cursor.settle()?;
                     continue;
                 }
@@ -648,8 +648,8 @@ impl Drop for LsmScan {
 
 #[async_trait]
 impl Scan for LsmScan {
-    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
-        self.enter_for(part, None)
+    fn restrict_to(&mut self, part: &KeyRange) -> StoreResult<()> {
+        self.restrict_filling(part, None)
     }
 
     async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {

@@ -26,8 +26,8 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use stoa_store::parts::PartScan;
 use stoa_store::{
-    BulkLoad, Certainty, Commit, Durability, KeyRange, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError, StoreResult,
-    TableId, TableSchema, Then, Timestamp, Watch,
+    BulkLoad, Certainty, Commit, Durability, KeyRange, OnVisible, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError,
+    StoreResult, TableId, TableSchema, Timestamp, Watch,
 };
 
 /// How far above everything known a store starts, so that a damaged ceiling is noticed and not lived with.
@@ -99,7 +99,7 @@ impl LsmStore {
         }
     }
 
-    async fn queue_commit(&self, commit: Commit<'_>, then: Option<Then>) -> StoreResult<Timestamp> {
+    async fn queue_commit(&self, commit: Commit<'_>, then: Option<OnVisible>) -> StoreResult<Timestamp> {
         loop {
             let tables = Arc::clone(&self.core.view().tables);
             for (table, _) in commit.validate {
@@ -361,7 +361,7 @@ impl Store for LsmStore {
         self.queue_commit(commit, None).await
     }
 
-    async fn commit_then(&self, commit: Commit<'_>, then: Then) -> StoreResult<Timestamp> {
+    async fn commit_then(&self, commit: Commit<'_>, then: OnVisible) -> StoreResult<Timestamp> {
         self.queue_commit(commit, Some(then)).await
     }
 

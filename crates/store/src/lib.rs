@@ -115,7 +115,7 @@ pub trait Scan: Send {
 
     /// Goes to a part of the scan's range, at whose end the scan ends from now on. Parts come in the order of the scan and do not
     /// overlap; what was left before a part is not read. A limit counts over all of them.
-    fn enter(&mut self, part: &KeyRange) -> StoreResult<()>;
+    fn restrict_to(&mut self, part: &KeyRange) -> StoreResult<()>;
 }
 
 /// A piece of a table that is served together: the unit of parallel scans.
@@ -158,7 +158,7 @@ pub struct Commit<'a> {
 }
 
 /// What is done as soon as a commit is visible.
-pub type Then = Arc<dyn Fn(Timestamp) + Send + Sync>;
+pub type OnVisible = Arc<dyn Fn(Timestamp) + Send + Sync>;
 
 /// A commit larger than memory: changes come table by table, in ascending key order, and become visible at once. Dropped before
 /// its end, it leaves nothing.
@@ -249,7 +249,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         Ok(Box::new(parts::PartScan::new(self.scan(spec).await?, parts)))
     }
 
-    /// What it costs to go on at another place of an open scan ([`Scan::enter`]), in rows that the scan would have given meanwhile: a
+    /// What it costs to go on at another place of an open scan ([`Scan::restrict_to`]), in rows that the scan would have given meanwhile: a
     /// block to be found in memory here; where it is a call over a network, of a millisecond, some 700.
     fn seek_cost(&self) -> f64 {
         20.0
@@ -268,7 +268,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn commit(&self, commit: Commit<'_>) -> StoreResult<Timestamp>;
     /// Commits, and calls `then` once, as soon as the commit is visible and before the call returns; not if it failed. What is called
     /// may hold up other commits: it is short, and asks nothing of the store.
-    async fn commit_then(&self, commit: Commit<'_>, then: Then) -> StoreResult<Timestamp> {
+    async fn commit_then(&self, commit: Commit<'_>, then: OnVisible) -> StoreResult<Timestamp> {
         let at = self.commit(commit).await?;
         then(at);
         Ok(at)

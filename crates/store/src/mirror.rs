@@ -83,9 +83,9 @@ struct MirrorScan {
 
 #[async_trait]
 impl Scan for MirrorScan {
-    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
-        let model = self.model.enter(part);
-        same(&(&self.spec, part), model, self.store.enter(part))
+    fn restrict_to(&mut self, part: &KeyRange) -> StoreResult<()> {
+        let model = self.model.restrict_to(part);
+        same(&(&self.spec, part), model, self.store.restrict_to(part))
     }
 
     /// The sink must not break: the rows of a block were taken from both before it sees them.

@@ -227,7 +227,7 @@ struct ModelScan {
 
 #[async_trait]
 impl Scan for ModelScan {
-    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
+    fn restrict_to(&mut self, part: &KeyRange) -> StoreResult<()> {
         self.rest = self.spec.range.intersect(part);
         Ok(())
     }

@@ -30,7 +30,7 @@ impl Scan for PartScan {
         loop {
             if !self.open {
                 let Some(part) = self.parts.get(self.next) else { return Ok(false) };
-                self.scan.enter(part)?;
+                self.scan.restrict_to(part)?;
                 self.next += 1;
             }
             self.open = self.scan.next_block(most.saturating_sub(sink.rows).max(1), &mut sink).await?;
@@ -40,10 +40,10 @@ impl Scan for PartScan {
         }
     }
 
-    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
+    fn restrict_to(&mut self, part: &KeyRange) -> StoreResult<()> {
         self.parts = Arc::from([]);
         (self.next, self.open) = (0, true);
-        self.scan.enter(part)
+        self.scan.restrict_to(part)
     }
 }
 

@@ -23,7 +23,7 @@ use std::sync::Arc;
 use stoa_exec::environment::StatementContext;
 use stoa_exec::filter::{ScanColumns, predicate};
 use stoa_exec::leaf_methods;
-use stoa_exec::nodes::scan_output::{Estimate, Gather, ScanOutput};
+use stoa_exec::nodes::scan_output::{Coalescer, Estimate, ScanOutput};
 use stoa_exec::nodes::table_provider::is_evaluable;
 use stoa_pg::{PgResult, SqlType};
 use stoa_sql::system_relations::{self as definitions, SEQUENCES};
@@ -193,15 +193,15 @@ impl SystemScanExec {
         // Names are those of the query.
         let options = RecordBatchOptions::new().with_row_count(Some(made.num_rows()));
         let made = RecordBatch::try_new_with_options(Arc::clone(&self.output.read_schema), made.columns().to_vec(), &options)?;
-        let mut gather = Gather::new(&self.output, batch_rows);
+        let mut coalescer = Coalescer::new(&self.output, batch_rows);
         let mut out = Vec::new();
         let mut from = 0;
-        while from < made.num_rows() && !gather.is_done() {
+        while from < made.num_rows() && !coalescer.is_done() {
             let part = made.slice(from, batch_rows.min(made.num_rows() - from));
             from += part.num_rows();
-            out.extend(gather.push(self.output.apply(part)?)?);
+            out.extend(coalescer.push(self.output.apply(part)?)?);
         }
-        while let Some(batch) = gather.finish()? {
+        while let Some(batch) = coalescer.finish()? {
             out.push(batch);
         }
         Ok(out)

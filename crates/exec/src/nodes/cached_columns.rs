@@ -139,7 +139,7 @@ impl CachedColumns {
                 }
             };
             let Lacking { columns, decoder, scan } = self.lacking.insert(lacking);
-            scan.enter(&KeyRange::new(rest.start.clone(), found.end.clone()))?;
+            scan.restrict_to(&KeyRange::new(rest.start.clone(), found.end.clone()))?;
             while fill(scan, decoder, &mut self.last_key, found.rows + 1).await? {}
             let rows = decoder.rows();
             if rows != found.rows {

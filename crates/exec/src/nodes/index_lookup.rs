@@ -2,7 +2,7 @@
 
 use super::point_get::get_rows;
 use super::ranges::{FirstRows, Ranges};
-use super::scan_output::{Gather, ScanOutput, describe};
+use super::scan_output::{Coalescer, ScanOutput, describe};
 use super::source::SourceTable;
 use crate::leaf_methods;
 use crate::scan_table::ScanTable;
@@ -136,7 +136,7 @@ impl ExecutionPlan for IndexLookupExec {
             firsts,
             entries,
             decoder: self.output.decoder(&rows, first).map_err(DataFusionError::from)?,
-            gather: Gather::new(&self.output, context.session_config().batch_size().max(1)),
+            coalescer: Coalescer::new(&self.output, context.session_config().batch_size().max(1)),
             baseline: BaselineMetrics::new(&self.metrics, partition),
             entries_read: MetricBuilder::new(&self.metrics).counter("entries_read", partition),
             bytes_read: MetricBuilder::new(&self.metrics).counter("bytes_read", partition),
@@ -187,7 +187,7 @@ struct LookupState {
     /// Collects the keys that entries point to.
     entries: ScanDecoder,
     decoder: ScanDecoder,
-    gather: Gather,
+    coalescer: Coalescer,
     baseline: BaselineMetrics,
     entries_read: Count,
     bytes_read: Count,
@@ -203,7 +203,7 @@ struct LookupState {
 
 impl LookupState {
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
-        while !self.ended && !self.gather.is_done() {
+        while !self.ended && !self.coalescer.is_done() {
             self.ended = !self.fill().await?;
             let keys = self.entries.take_keys();
             self.entries.finish().map_err(DataFusionError::from)?;
@@ -223,12 +223,12 @@ impl LookupState {
             }
             let batch = self.output.batch(&mut self.decoder)?;
             let batch = self.output.apply(batch)?;
-            if let Some(batch) = self.gather.push(batch)? {
+            if let Some(batch) = self.coalescer.push(batch)? {
                 self.baseline.record_output(batch.num_rows());
                 return Ok(Some(batch));
             }
         }
-        let batch = self.gather.finish()?;
+        let batch = self.coalescer.finish()?;
         match &batch {
             Some(batch) => {
                 self.baseline.record_output(batch.num_rows());

@@ -6,7 +6,7 @@
 use super::cached_columns::{CachedColumns, ReadFrom, Rows};
 use super::point_get::get_rows;
 use super::ranges::{FirstRows, Ranges};
-use super::scan_output::{Gather, ScanOutput, describe};
+use super::scan_output::{Coalescer, ScanOutput, describe};
 use super::source::SourceTable;
 use crate::leaf_methods;
 use crate::scan_table::ScanTable;
@@ -177,7 +177,7 @@ impl ExecutionPlan for KeyRangeScanExec {
         let state = ScanState {
             scan: None,
             decoder: self.output.decoder(&self.source, block_rows).map_err(DataFusionError::from)?,
-            gather: if firsts.is_some() { Gather::whole_batches(&self.output) } else { Gather::new(&self.output, batch_rows) },
+            coalescer: if firsts.is_some() { Coalescer::whole_batches(&self.output) } else { Coalescer::new(&self.output, batch_rows) },
             firsts,
             batch_rows,
             values: 0,
@@ -246,7 +246,7 @@ struct ScanState {
     /// Reads the first row of each value, where no others are wanted.
     firsts: Option<FirstRows>,
     decoder: ScanDecoder,
-    gather: Gather,
+    coalescer: Coalescer,
     seeks: Count,
     rows_read: Count,
     bytes_read: Count,
@@ -358,8 +358,8 @@ impl ScanState {
             }
         }
         loop {
-            if self.ended || self.gather.is_done() {
-                let batch = self.gather.finish()?;
+            if self.ended || self.coalescer.is_done() {
+                let batch = self.coalescer.finish()?;
                 if let Some(batch) = &batch {
                     self.baseline.record_output(batch.num_rows());
                 } else {
@@ -372,7 +372,7 @@ impl ScanState {
                     self.ended = true;
                     continue;
                 };
-                if let Some(out) = self.gather.push(batch)? {
+                if let Some(out) = self.coalescer.push(batch)? {
                     self.baseline.record_output(out.num_rows());
                     return Ok(Some(out));
                 }
@@ -415,7 +415,7 @@ impl ScanState {
                 }
             };
             let batch = self.output.apply(batch)?;
-            let out = self.gather.push(batch)?;
+            let out = self.coalescer.push(batch)?;
             if let Some(batch) = out {
                 self.baseline.record_output(batch.num_rows());
                 return Ok(Some(batch));

@@ -4,7 +4,7 @@
 //! rows again.
 
 use super::point_get::get_rows;
-use super::scan_output::{Gather, ScanOutput, describe_output};
+use super::scan_output::{Coalescer, ScanOutput, describe_output};
 use super::source::SourceTable;
 use crate::leaf_methods;
 use crate::scan_table::ScanTable;
@@ -97,7 +97,7 @@ impl ExecutionPlan for KeySetExec {
         let rows = ColumnSource::Table(Arc::clone(&self.table.codec));
         let state = SetState {
             decoder: self.output.decoder(&rows, AT_ONCE).map_err(DataFusionError::from)?,
-            gather: Gather::new(&self.output, context.session_config().batch_size().max(1)),
+            coalescer: Coalescer::new(&self.output, context.session_config().batch_size().max(1)),
             baseline: BaselineMetrics::new(&self.metrics, partition),
             collector: KeyCollector::new(&self.metrics, partition, &context),
             table: self.table.open(&context)?,
@@ -141,7 +141,7 @@ struct SetState {
     paths: Arc<Combination>,
     output: ScanOutput,
     decoder: ScanDecoder,
-    gather: Gather,
+    coalescer: Coalescer,
     baseline: BaselineMetrics,
     collector: KeyCollector,
     reverse: bool,
@@ -155,7 +155,7 @@ impl SetState {
             let keys = self.collect().await?;
             self.keys = Some(keys);
         }
-        while let Some(keys) = self.keys.as_ref().filter(|keys| self.at < keys.len() && !self.gather.is_done()) {
+        while let Some(keys) = self.keys.as_ref().filter(|keys| self.at < keys.len() && !self.coalescer.is_done()) {
             let to = (self.at + AT_ONCE).min(keys.len());
             if let Some(txn) = self.table.txn.as_ref().filter(|t| t.records_reads()) {
                 (self.at..to).for_each(|n| txn.record_read(self.table.codec.storage, &KeyRange::point(keys.get(n))));
@@ -167,12 +167,12 @@ impl SetState {
             }
             let batch = self.output.batch(&mut self.decoder)?;
             let batch = self.output.apply(batch)?;
-            if let Some(batch) = self.gather.push(batch)? {
+            if let Some(batch) = self.coalescer.push(batch)? {
                 self.baseline.record_output(batch.num_rows());
                 return Ok(Some(batch));
             }
         }
-        let batch = self.gather.finish()?;
+        let batch = self.coalescer.finish()?;
         match &batch {
             Some(batch) => {
                 self.baseline.record_output(batch.num_rows());

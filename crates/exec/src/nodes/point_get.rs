@@ -1,6 +1,6 @@
 //! Reads rows by their keys.
 
-use super::scan_output::{Gather, ScanOutput, describe};
+use super::scan_output::{Coalescer, ScanOutput, describe};
 use super::source::SourceTable;
 use crate::leaf_methods;
 use crate::scan_table::ScanTable;
@@ -77,7 +77,7 @@ impl ExecutionPlan for PointGetExec {
         let rows = self.keys.len().clamp(1, KEYS_AT_ONCE);
         let state = GetState {
             decoder: self.output.decoder(&source, rows).map_err(DataFusionError::from)?,
-            gather: Gather::new(&self.output, context.session_config().batch_size().max(1)),
+            coalescer: Coalescer::new(&self.output, context.session_config().batch_size().max(1)),
             baseline: BaselineMetrics::new(&self.metrics, partition),
             seeks: MetricBuilder::new(&self.metrics).counter("seeks", partition),
             bytes_read: MetricBuilder::new(&self.metrics).counter("bytes_read", partition),
@@ -118,7 +118,7 @@ impl ExecutionPlan for PointGetExec {
 
 struct GetState {
     decoder: ScanDecoder,
-    gather: Gather,
+    coalescer: Coalescer,
     baseline: BaselineMetrics,
     seeks: Count,
     bytes_read: Count,
@@ -130,7 +130,7 @@ struct GetState {
 
 impl GetState {
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
-        while self.at < self.keys.len() && !self.gather.is_done() {
+        while self.at < self.keys.len() && !self.coalescer.is_done() {
             let to = (self.at + KEYS_AT_ONCE).min(self.keys.len());
             get_rows(&self.table, &self.keys, self.at..to, &mut self.decoder).await.map_err(DataFusionError::from)?;
             self.seeks.add(to - self.at);
@@ -141,12 +141,12 @@ impl GetState {
             }
             let batch = self.output.batch(&mut self.decoder)?;
             let batch = self.output.apply(batch)?;
-            if let Some(batch) = self.gather.push(batch)? {
+            if let Some(batch) = self.coalescer.push(batch)? {
                 self.baseline.record_output(batch.num_rows());
                 return Ok(Some(batch));
             }
         }
-        let batch = self.gather.finish()?;
+        let batch = self.coalescer.finish()?;
         match &batch {
             Some(batch) => {
                 self.baseline.record_output(batch.num_rows());

@@ -46,7 +46,7 @@ impl Reader {
             None => table.view.scan(RangeRead { range: whole, ..read }).await?,
         };
         let scan = self.scan.insert(scan);
-        scan.enter(&range)?;
+        scan.restrict_to(&range)?;
         Ok(scan)
     }
 }

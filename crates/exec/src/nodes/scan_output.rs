@@ -212,13 +212,13 @@ fn passing(filter: &Arc<dyn PhysicalExpr>, batch: RecordBatch) -> Result<RecordB
 const GATHERED_BYTES: usize = 2 << 20;
 
 /// Gathers filtered batches into full ones and stops at the limit.
-pub struct Gather {
+pub struct Coalescer {
     coalescer: Option<BatchCoalescer>,
     remaining: Option<usize>,
     done: bool,
 }
 
-impl Gather {
+impl Coalescer {
     pub fn new(output: &ScanOutput, batch_rows: usize) -> Self {
         // Rows without columns are counted, not gathered.
         let gathers = !output.is_unfiltered() && !output.schema.fields().is_empty();

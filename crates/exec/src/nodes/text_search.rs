@@ -3,7 +3,7 @@
 //! Unordered it gives all of them; ordered by score it asks the files for the best, and for more of them while filters leave too few.
 
 use super::key_set::{KeyCollector, describe_paths};
-use super::scan_output::{Gather, ScanOutput};
+use super::scan_output::{Coalescer, ScanOutput};
 use super::source::{SourceTable, text_of};
 use crate::fulltext::read::{RowOrder, SearchRequest, SearchRows};
 use crate::fulltext::scan::{SCORE, Search};
@@ -163,7 +163,7 @@ impl ExecutionPlan for TextSearchExec {
             expected: self.search.rows,
             among: self.among.clone(),
             collector: KeyCollector::new(&self.metrics, partition, &context),
-            gather: Gather::new(&self.output, batch_rows),
+            coalescer: Coalescer::new(&self.output, batch_rows),
             ordered: !self.order.is_empty(),
             output: self.output.clone(),
             rows,
@@ -220,7 +220,7 @@ struct SearchState {
     among: Option<Among>,
     collector: KeyCollector,
     output: ScanOutput,
-    gather: Gather,
+    coalescer: Coalescer,
     rows: SearchRows,
     ordered: bool,
     batch_rows: usize,
@@ -246,15 +246,15 @@ impl SearchState {
             Some(fetch) if self.output.is_unfiltered() => fetch.clamp(1, ROWS),
             _ => self.batch_rows,
         };
-        while !self.gather.is_done() {
+        while !self.coalescer.is_done() {
             let Some((columns, rows)) = self.rows.next(most).await.map_err(DataFusionError::from)? else { break };
             let batch = self.output.apply(self.output.of_columns(columns, rows)?)?;
-            if let Some(batch) = self.gather.push(batch)? {
+            if let Some(batch) = self.coalescer.push(batch)? {
                 self.baseline.record_output(batch.num_rows());
                 return Ok(Some(batch));
             }
         }
-        let batch = self.gather.finish()?;
+        let batch = self.coalescer.finish()?;
         match &batch {
             Some(batch) => {
                 self.baseline.record_output(batch.num_rows());

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use stoa_store::{
-    BulkLoad, Commit, Extents, KeyRange, MutationRef, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreResult, TableId,
-    TableSchema, Then, Timestamp,
+    BulkLoad, Commit, Extents, KeyRange, MutationRef, OnVisible, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreResult,
+    TableId, TableSchema, Timestamp,
 };
 
 /// Calls by kind.
@@ -82,9 +82,9 @@ impl Scan for CountedScan {
         Ok(more)
     }
 
-    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
+    fn restrict_to(&mut self, part: &KeyRange) -> StoreResult<()> {
         self.done = false;
-        self.scan.enter(part)
+        self.scan.restrict_to(part)
     }
 }
 
@@ -201,7 +201,7 @@ impl Store for CountedStore {
         self.store.commit(commit).await
     }
 
-    async fn commit_then(&self, commit: Commit<'_>, then: Then) -> StoreResult<Timestamp> {
+    async fn commit_then(&self, commit: Commit<'_>, then: OnVisible) -> StoreResult<Timestamp> {
         self.count("commit").await;
         self.store.commit_then(commit, then).await
     }

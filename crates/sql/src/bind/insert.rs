@@ -99,9 +99,7 @@ impl Binder<'_> {
         rel = self.with_generated(rel, &table, &mut columns)?;
         let alias = insert.table_alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.alias));
         let on_conflict = match &insert.on {
-            None if replaces => {
-                replacing(target, listed.then(|| targets.iter().map(|place| place.column.id).collect()).as_ref())?
-            }
+            None if replaces => replacing(target, listed.then(|| targets.iter().map(|place| place.column.id).collect()).as_ref())?,
             None => OnConflict::Error,
             Some(ast::OnInsert::OnConflict(on)) => self.bind_on_conflict(target, on, &alias)?,
             Some(_) => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"DUPLICATE\"")),

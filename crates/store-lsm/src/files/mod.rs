@@ -102,7 +102,7 @@ impl FileScan {
     }
 
     /// Goes to a part, behind all that was read, at whose end it ends from now on.
-    pub fn enter(&mut self, lower: &[u8], end: Vec<u8>) {
+    pub fn restrict_to(&mut self, lower: &[u8], end: Vec<u8>) {
         let standing = self.current.and_then(|current| self.key_of(current));
         // Otherwise it stands where the part begins: nothing of it was passed. Or there is no more.
         if self.end.is_none() || standing.is_some_and(|key| key < lower) {

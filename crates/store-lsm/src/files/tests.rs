@@ -225,7 +225,7 @@ fn files_of_one_block_lie_between_others() {
     with_family(&snapshot, |snapshot, family| {
         let mut scan = FileScan::open(&family.column_family, family.storage, &snapshot.view.snapshot, whole, 0).unwrap().unwrap();
         let bound = |n: u32| row_range(storage, Form::Plain, format!("{n:06}").as_bytes(), None).0;
-        scan.enter(&bound(19_990), bound(20_005));
+        scan.restrict_to(&bound(19_990), bound(20_005));
         let mut keys = Vec::new();
         while scan.check().unwrap() {
             let more = scan.hand_over(|key, _| {

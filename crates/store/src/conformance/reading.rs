@@ -142,7 +142,7 @@ pub fn a_scan_goes_from_part_to_part(make: MakeStore<'_>) {
                     assert_eq!(rows.rows, expected.rows, "all parts in blocks of {max_rows}, reverse: {reverse}");
                     for part in order {
                         let expected = run_scan(store, crate::ScanSpec { range: part.clone(), ..spec.clone() }, 100).unwrap();
-                        scan.enter(part).unwrap();
+                        scan.restrict_to(part).unwrap();
                         let mut rows = super::Rows::default();
                         while block_on(scan.next_block(max_rows, &mut rows)).unwrap() {
                             // Of some parts only the beginning is read.

@@ -467,7 +467,7 @@ pub fn what_follows_a_commit_is_done_once_it_is_visible(make: MakeStore<'_>) {
     let calls = Arc::new(parking_lot::Mutex::new(Vec::new()));
     let commit = |snapshot: Option<Timestamp>| {
         let (calls, of) = (Arc::clone(&calls), Arc::clone(&store));
-        let then: crate::Then = Arc::new(move |at| calls.lock().push((at, of.snapshot().timestamp())));
+        let then: crate::OnVisible = Arc::new(move |at| calls.lock().push((at, of.snapshot().timestamp())));
         let mut mutations = Mutations::new();
         mutations.put(T, b"k", F, b"", b"v");
         block_on(store.commit_then(Commit { mutations: &mutations, snapshot, validate: &[], durability: Durability::Sync }, then))

@@ -431,11 +431,11 @@ impl ViewScan {
     ///
     /// # Errors
     /// XX000 for a table that the transaction has written; what the store reports.
-    pub fn enter(&mut self, part: &KeyRange) -> PgResult<()> {
+    pub fn restrict_to(&mut self, part: &KeyRange) -> PgResult<()> {
         if self.overlay.is_some() {
             return Err(PgError::internal("a scan over changed rows has no parts"));
         }
-        self.scan.enter(part).map_err(store_error)
+        self.scan.restrict_to(part).map_err(store_error)
     }
 
     /// Pushes rows into the sink until it breaks, about `max_rows` were pushed, or the range ends. False at the end.

@@ -10,7 +10,7 @@ use crate::txn::overlay::Overlay;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_store::{Commit, Durability, KeyRange, Mutations, StoreResult, Then, Timestamp};
+use stoa_store::{Commit, Durability, KeyRange, Mutations, OnVisible, StoreResult, Timestamp};
 
 /// Bytes from which on a commit goes past the store's log, where there is plenty of memory: on its way there it is copied a few times.
 const LARGE_COMMIT: usize = 24 << 20;
@@ -159,7 +159,7 @@ impl Transaction {
 
     /// Gives up the locks as soon as the commit is visible, without the way back to the session: others wait for them. `None` for
     /// transactions that have more to do before, and for very many locks.
-    fn release_when_visible(&self) -> Option<Then> {
+    fn release_when_visible(&self) -> Option<OnVisible> {
         let mut state = self.state.lock();
         if state.tracked || state.catalog.is_some() || state.locks.is_empty() || state.locks.len() > MAX_RELEASED_BY_STORE {
             return None;
