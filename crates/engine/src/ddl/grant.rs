@@ -76,7 +76,10 @@ fn class_of_target(target: &GrantTarget) -> PgResult<(ObjectClass, &'static str)
         GrantTarget::Schemas(_) => (ObjectClass::Schema, "schema"),
         GrantTarget::Languages(_) => (ObjectClass::Language, "language"),
         GrantTarget::Types(_) => (ObjectClass::Type, "type"),
-        GrantTarget::Other(words) => return Err(PgError::unsupported(format!("GRANT and REVOKE on {words} are not supported"))),
+        GrantTarget::Other(words) => {
+            return Err(PgError::unsupported(format!("GRANT and REVOKE on {words} are not supported"))
+                .hint("There are privileges on tables, columns, sequences, schemas, databases, functions, types and languages."));
+        }
     })
 }
 
