@@ -319,6 +319,10 @@ class Life:
         self.losses += 1
         self.notes[what] += 1
 
+    def last_words(self):
+        """The end of the servers' log."""
+        return " ".join((self.work / "log").read_text().splitlines()[-3:])
+
     def fail(self, texts):
         self.wrong += [f"seed {self.seed}, after loss {self.losses}: {text}" for text in texts]
 
@@ -334,7 +338,7 @@ class Life:
                 return server
             code = server.end()
             if code != ENDED_BY_SHIM:
-                self.fail([f"the server does not start ({code}): " + " ".join((self.work / "log").read_text().splitlines()[-3:])])
+                self.fail([f"the server does not start ({code}): {self.last_words()}"])
                 return None
             self.lose("start")
 
@@ -441,7 +445,7 @@ class Life:
             shutil.rmtree(copy_, ignore_errors=True)
             shutil.copytree(self.base / name, copy_)
             server = Server(self.args.binary, copy_, self.work / "log")
-            self.fail([f"{name}: {w}" for w in verify(server, known)] if server.up else [f"{name} does not open"])
+            self.fail([f"{name}: {w}" for w in verify(server, known)] if server.up else [f"{name} does not open: {self.last_words()}"])
             server.end()
         for backup in self.base.glob("backup*"):
             shutil.rmtree(backup)

@@ -389,8 +389,11 @@ fn unreadable(error: LineError) -> PgError {
     PgError::new(SqlState(*b"58P01"), error.message)
 }
 
-/// Makes a file for the server's user alone, unless it is there. It is there whole or not at all.
-fn make_once(path: &Path, text: &[u8]) -> Result<(), AccessError> {
+/// Makes a file for the server's user alone, unless it is there. It is there whole or not at all, and stays after a power loss.
+///
+/// # Errors
+/// What the file system says.
+pub(crate) fn make_once(path: &Path, text: &[u8]) -> Result<(), AccessError> {
     let write = || {
         if path.try_exists()? {
             return Ok(());
@@ -399,7 +402,8 @@ fn make_once(path: &Path, text: &[u8]) -> Result<(), AccessError> {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
         file.write_all(text)?;
         file.sync_all()?;
-        std::fs::rename(&unfinished, path)
+        std::fs::rename(&unfinished, path)?;
+        stoa_store_lsm::sync_directory(path.parent().unwrap_or(Path::new("")))
     };
     write().map_err(|error| AccessError::Io { path: path.to_owned(), error })
 }
@@ -410,7 +414,7 @@ fn kept_secret(path: &Path) -> Result<MockSecret, AccessError> {
     let mut bytes = Vec::with_capacity(64);
     let read = std::fs::File::open(path).and_then(|file| file.take(64).read_to_end(&mut bytes));
     read.map_err(|error| AccessError::Io { path: path.to_owned(), error })?;
-    Ok(MockSecret::from_bytes(bytes)?)
+    Ok(MockSecret::from_bytes(bytes).map_err(|refusal| Refusal { detail: Some(format!("The file is {}.", path.display())), ..refusal })?)
 }
 
 /// A refusal as the protocol tells it.

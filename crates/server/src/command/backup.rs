@@ -2,6 +2,7 @@
 
 use super::CommandError;
 use super::open::{DataOptions, open_existing};
+use crate::access::make_once;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -23,8 +24,8 @@ impl Backup {
         for name in ["pg_hba.conf", "pg_ident.conf", "mock_secret"] {
             let from = self.data.data.join(name);
             if from.exists() {
-                std::fs::copy(&from, self.to.join(name))
-                    .map_err(|error| CommandError::Io { what: format!("cannot copy {}", from.display()), error })?;
+                let bytes = std::fs::read(&from).map_err(|error| CommandError::Io { what: format!("cannot copy {}", from.display()), error })?;
+                make_once(&self.to.join(name), &bytes)?;
             }
         }
         eprintln!("a copy as of {} µs since 1970 is in {}", at.micros(), self.to.display());
