@@ -76,6 +76,10 @@ async fn make(ctx: &StatementContext, schema: &str, name: &str, read: &[usize], 
     let definition =
         system_relations::find(schema, name).ok_or_else(|| PgError::internal(format!("{schema}.{name} is no system relation")))?;
     let mut builder = Builder::new(definition, read, wanted);
+    // As other relations do, they show what was committed when the transaction's snapshot was taken.
+    let seen = ctx.txn.catalog_of_snapshot();
+    let older = (seen.version != ctx.catalog.version).then(|| ctx.with_catalog(seen, Arc::clone(&ctx.search_path)));
+    let ctx = older.as_ref().unwrap_or(ctx);
     let fill = match schema {
         "pg_catalog" if pg_catalog::is_of_sequences(name) => {
             pg_catalog::sequences(ctx, &mut builder).await?;

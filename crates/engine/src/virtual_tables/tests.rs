@@ -87,3 +87,44 @@ async fn joins_hand_down_what_they_look_for() {
     let rows: usize = scan.split("actual rows=").nth(1).and_then(|rest| rest.split([',', ']', ' ']).next()).unwrap().parse().unwrap();
     assert!(rows <= 4, "{plan}");
 }
+
+/// A dump reads the catalogs by many queries of one transaction: what others define meanwhile must not come between them.
+#[tokio::test]
+async fn system_relations_show_what_the_transactions_snapshot_saw() {
+    let database = database().await;
+    let (mut s, mut other) = (connect(&database), connect(&database));
+    for sql in ["CREATE TABLE t (id int PRIMARY KEY)", "CREATE VIEW v AS SELECT id FROM t"] {
+        answer(&mut other, sql).await;
+    }
+    let query = "SELECT string_agg(relname, ',' ORDER BY relname), \
+                 (SELECT count(*) FROM pg_attribute WHERE attrelid IN (SELECT oid FROM pg_class WHERE relname = 't')), \
+                 (SELECT count(*) FROM pg_rewrite), (SELECT count(*) FROM information_schema.tables WHERE table_name IN ('t', 'v', 'own')) \
+                 FROM pg_class WHERE relkind IN ('r', 'v') AND relnamespace = 'public'::regnamespace";
+    let before = answer(&mut s, query).await;
+    for (begin, keeps) in [("BEGIN ISOLATION LEVEL REPEATABLE READ", true), ("BEGIN ISOLATION LEVEL SERIALIZABLE", true), ("BEGIN", false)]
+    {
+        answer(&mut s, begin).await;
+        assert_eq!(answer(&mut s, query).await, before, "{begin}");
+        for sql in ["DROP VIEW v", "ALTER TABLE t ADD COLUMN a int", "CREATE TABLE u (id int PRIMARY KEY)"] {
+            answer(&mut other, sql).await;
+        }
+        let newest = answer(&mut other, query).await;
+        assert_ne!(newest, before);
+        assert_eq!(answer(&mut s, query).await, if keeps { before.clone() } else { newest.clone() }, "{begin}");
+        // What the transaction itself defines is seen beside it.
+        answer(&mut s, "CREATE TABLE own (id int PRIMARY KEY)").await;
+        let seen = answer(&mut s, query).await;
+        assert!(seen.starts_with(if keeps { "own,t,v|" } else { "own,t,u|" }), "{begin}: {seen}");
+        answer(&mut s, "ROLLBACK").await;
+        assert_eq!(answer(&mut s, query).await, newest);
+        for sql in [
+            "DROP TABLE u",
+            "ALTER TABLE t DROP COLUMN a",
+            "DROP TABLE t",
+            "CREATE TABLE t (id int PRIMARY KEY)",
+            "CREATE VIEW v AS SELECT id FROM t",
+        ] {
+            answer(&mut other, sql).await;
+        }
+    }
+}

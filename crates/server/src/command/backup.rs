@@ -24,7 +24,8 @@ impl Backup {
         for name in ["pg_hba.conf", "pg_ident.conf", "mock_secret"] {
             let from = self.data.data.join(name);
             if from.exists() {
-                let bytes = std::fs::read(&from).map_err(|error| CommandError::Io { what: format!("cannot copy {}", from.display()), error })?;
+                let bytes =
+                    std::fs::read(&from).map_err(|error| CommandError::Io { what: format!("cannot copy {}", from.display()), error })?;
                 make_once(&self.to.join(name), &bytes)?;
             }
         }

@@ -72,6 +72,8 @@ struct Savepoint {
 #[derive(Default)]
 struct State {
     snapshot: Option<Arc<dyn Snapshot>>,
+    /// The catalog that was published when the snapshot was taken, of a transaction that keeps its first one.
+    catalog_of_snapshot: Option<Arc<CatalogSnapshot>>,
     /// What earlier statements wrote, the oldest first: those under different savepoints are apart.
     layers: Vec<Arc<WriteSet>>,
     /// What the running statement wrote: more than one if it was read while it went on.
@@ -342,6 +344,7 @@ impl Transaction {
             let mut state = self.state.lock();
             state.tracked = true;
             state.snapshot = Some(snapshot);
+            state.catalog_of_snapshot = Some(self.manager.published_catalog());
         }
         Ok(())
     }
@@ -366,6 +369,9 @@ impl Transaction {
             _ => store.snapshot(),
         };
         state.snapshot = Some(Arc::clone(&snapshot));
+        if state.isolation != Isolation::ReadCommitted {
+            state.catalog_of_snapshot = Some(self.manager.published_catalog());
+        }
         Some(snapshot)
     }
 
@@ -520,6 +526,7 @@ impl Transaction {
         let snapshot = self.manager.serializable().safe_snapshot(self.id(), &|| store.snapshot()).await;
         let mut state = self.state.lock();
         state.snapshot = Some(snapshot);
+        state.catalog_of_snapshot = Some(self.manager.published_catalog());
         state.untracked = true;
     }
 

@@ -24,6 +24,25 @@ impl Transaction {
         Arc::clone(&private.snapshot)
     }
 
+    /// The catalog as queries of system relations see it: that of the snapshot where the transaction keeps its first one, with the
+    /// transaction's own changes. Names are looked up in the newest ([`Transaction::catalog`]).
+    #[must_use]
+    pub fn catalog_of_snapshot(&self) -> Arc<CatalogSnapshot> {
+        let newest = self.catalog();
+        let (first, changes) = {
+            let state = self.state.lock();
+            let Some(first) = state.catalog_of_snapshot.clone() else { return newest };
+            match &state.catalog {
+                None => return first,
+                Some(private) if private.base == first.version => return Arc::clone(&private.snapshot),
+                Some(private) => (first, private.changes.clone()),
+            }
+        };
+        let mut snapshot = (*first).clone();
+        // A change of what others have made since has no place in the older one.
+        if changes.iter().all(|change| change(&mut snapshot).is_ok()) { Arc::new(snapshot) } else { newest }
+    }
+
     /// Whether this is what [`Transaction::catalog`] would give.
     #[must_use]
     pub fn sees(&self, catalog: &Arc<CatalogSnapshot>) -> bool {

@@ -62,6 +62,7 @@ impl Transaction {
             state.on_rollback.clear();
             // What is kept for another transaction keeps no version of any row.
             state.snapshot = None;
+            state.catalog_of_snapshot = None;
             state.newest = None;
         }
         self.hold().release();
