@@ -319,7 +319,7 @@ class Conditions:
         if pick < 0.75:
             return f"{column} IS {r.choice(['', 'NOT '])}DISTINCT FROM {value()}"
         if pick < 0.82:
-            return f"{column} {r.choice(['= ANY', '<> ALL', '< ANY', '>= ALL'])} (ARRAY[{', '.join(value() for _ in range(3))}])"
+            return f"{column} {r.choice(['=', '<>', '=', '<>', '<', '>='])} {r.choice(['ANY', 'ALL'])} (ARRAY[{', '.join(value() for _ in range(3))}])"
         if pick < 0.87:
             return f"CASE WHEN {self.atom(column)} THEN {r.choice(['true', 'false', 'NULL', self.atom()])} ELSE {r.choice(['true', 'false', 'NULL'])} END"
         if pick < 0.91:

@@ -67,8 +67,8 @@ impl ExprPlanner<'_> {
                 None => self.fold(parts, Operator::Or)?,
             },
             ExprKind::Not(arg) => match &arg.kind {
-                // NOT x = ANY(list) is NOT IN.
-                ExprKind::AnyArray { left, oper, array, all: false } => match self.in_list(left, oper, array, true)? {
+                // NOT x = ANY (list) is NOT IN.
+                ExprKind::AnyArray { left, oper, array, all } => match self.in_list(left, oper, array, *all, true)? {
                     Some(list) => list,
                     None => DfExpr::Not(Box::new(self.expr(arg)?)),
                 },
@@ -123,14 +123,10 @@ impl ExprPlanner<'_> {
                     self.branches(e, pairs, last)
                 }
             }
-            ExprKind::AnyArray { left, oper, array, all } => {
-                let negated = *all && oper.0.name == "<>";
-                let simple = (!*all && oper.0.name == "=") || negated;
-                match if simple { self.in_list(left, oper, array, negated)? } else { None } {
-                    Some(list) => list,
-                    None => self.call(e)?,
-                }
-            }
+            ExprKind::AnyArray { left, oper, array, all } => match self.in_list(left, oper, array, *all, false)? {
+                Some(list) => list,
+                None => self.call(e)?,
+            },
             ExprKind::Func { .. }
             | ExprKind::Cast { .. }
             | ExprKind::Extreme { .. }
@@ -204,12 +200,18 @@ impl ExprPlanner<'_> {
         self.call(e)
     }
 
-    /// `left IN (constants)` for types that DataFusion compares as PostgreSQL does.
-    fn in_list(&self, left: &Expr, oper: &OperRef, array: &Expr, negated: bool) -> PgResult<Option<DfExpr>> {
+    /// `left = ANY (constants)` and `left <> ALL (constants)`, or (`not`) the negation, as IN and NOT IN for types that DataFusion
+    /// compares as PostgreSQL does; `None` for others.
+    fn in_list(&self, left: &Expr, oper: &OperRef, array: &Expr, all: bool, not: bool) -> PgResult<Option<DfExpr>> {
+        let negated = match (oper.0.name, all) {
+            ("=", false) => not,
+            ("<>", true) => !not,
+            _ => return Ok(None),
+        };
         let ExprKind::Array(items) = &array.kind else { return Ok(None) };
         let native = matches!(oper.0.kind, OperKind::Native(_)) || left.ty.decimal_parts().is_some();
         let fits = items.iter().all(|i| i.ty.arrow == left.ty.arrow && matches!(i.kind, ExprKind::Const(_) | ExprKind::Param(_)));
-        if !native || !fits || items.is_empty() || !matches!(oper.0.name, "=" | "<>") {
+        if !native || !fits || items.is_empty() {
             return Ok(None);
         }
         let list = items.iter().map(|i| self.expr(i)).collect::<PgResult<Vec<_>>>()?;
