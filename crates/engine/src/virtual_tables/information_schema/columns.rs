@@ -5,7 +5,7 @@ use super::super::objects::{definitions_of, schema_of, tables};
 use super::privileges::{is_column_shown, is_shown};
 use super::{DATABASE, written};
 use stoa_exec::environment::StatementContext;
-use stoa_pg::types::{PgType, length_typmod, numeric_typmod};
+use stoa_pg::types::{PgType, format_type, length_typmod, numeric_typmod};
 use stoa_pg::{PgResult, SqlType};
 use stoa_sql::system_relations as definitions;
 use stoa_table::catalog::{Relation, TableDescriptor};
@@ -130,9 +130,24 @@ fn column_cells(ctx: &StatementContext, schema: u32, table: &str, name: &str, po
             }
         }
         PgType::Date => cells.push(("datetime_precision", V::Int(0))),
-        PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz | PgType::Interval => {
-            let precision = if ty.typmod >= 0 && ty.ty != PgType::Interval { i64::from(ty.typmod) } else { 6 };
+        PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz => {
+            cells.push(("datetime_precision", V::Int(if ty.typmod >= 0 { i64::from(ty.typmod) } else { 6 })));
+        }
+        PgType::Interval => {
+            // The precision is in the low half; all bits set is none.
+            let precision = Some(i64::from(ty.typmod & 0xFFFF)).filter(|p| ty.typmod >= 0 && *p != 0xFFFF).unwrap_or(6);
             cells.push(("datetime_precision", V::Int(precision)));
+            let fields = format_type(&ty.ty, ty.typmod);
+            if let Some(fields) = fields.strip_prefix("interval ") {
+                cells.push(("interval_type", fields.to_uppercase().into()));
+            }
+        }
+        PgType::Name => {
+            cells.extend([
+                ("collation_catalog", V::from(DATABASE)),
+                ("collation_schema", "pg_catalog".into()),
+                ("collation_name", "C".into()),
+            ]);
         }
         _ => {}
     }

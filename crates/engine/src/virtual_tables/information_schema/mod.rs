@@ -117,6 +117,8 @@ struct Constraint {
     referenced: Option<(u32, Vec<stoa_table::catalog::ColumnId>)>,
     deferrable: bool,
     deferred: bool,
+    /// Of UNIQUE.
+    nulls_distinct: Option<bool>,
 }
 
 fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
@@ -133,6 +135,7 @@ fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
             referenced: None,
             deferrable: p.deferrable,
             deferred: p.initially_deferred,
+            nulls_distinct: None,
         });
     }
     for index in &table.indexes {
@@ -146,6 +149,7 @@ fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
                 referenced: None,
                 deferrable: c.deferrable,
                 deferred: c.initially_deferred,
+                nulls_distinct: (!index.primary).then_some(!index.nulls_not_distinct),
             });
         }
     }
@@ -157,6 +161,7 @@ fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
             referenced: Some((k.referenced_table, k.referenced_columns.clone())),
             deferrable: k.name.deferrable,
             deferred: k.name.initially_deferred,
+            nulls_distinct: None,
         });
     }
     for c in &table.checks {
@@ -167,6 +172,7 @@ fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
             referenced: None,
             deferrable: false,
             deferred: false,
+            nulls_distinct: None,
         });
     }
     out

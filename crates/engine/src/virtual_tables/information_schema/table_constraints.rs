@@ -13,7 +13,8 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             continue;
         }
         for c in all_constraints(&table) {
-            t.row(vec![
+            let nulls_distinct = c.nulls_distinct.map(yes);
+            let mut cells = vec![
                 ("constraint_catalog", DATABASE.into()),
                 ("constraint_schema", schema_of(ctx, table.schema).into()),
                 ("constraint_name", c.name.into()),
@@ -24,7 +25,9 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 ("is_deferrable", yes(c.deferrable)),
                 ("initially_deferred", yes(c.deferred)),
                 ("enforced", yes(true)),
-            ]);
+            ];
+            cells.extend(nulls_distinct.map(|yes| ("nulls_distinct", yes)));
+            t.row(cells);
         }
         for column in table.visible_columns().filter(|c| c.not_null) {
             t.row(vec![
