@@ -52,6 +52,15 @@ impl System for NoSystem {
     }
 }
 
+impl EvalContext {
+    /// The same with the settings by which values are printed where their text is stored: ISO dates, intervals of PostgreSQL's own style,
+    /// times in UTC, all digits of floats. What is printed so is read as the same value whatever the settings are then.
+    #[must_use]
+    pub fn stored_form(&self) -> Self {
+        Self { settings: Self::default().settings, ..self.clone() }
+    }
+}
+
 impl Default for EvalContext {
     fn default() -> Self {
         static NOTHING: LazyLock<(Arc<ValueSettings>, Arc<NoSystem>)> = LazyLock::new(|| (Arc::default(), Arc::new(NoSystem)));

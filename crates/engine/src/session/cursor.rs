@@ -411,7 +411,9 @@ impl Session {
 
     pub(crate) async fn fetch(&mut self, name: &str, direction: FetchDirection, move_only: bool) -> PgResult<Execution> {
         let Some(cursor) = self.cursors.get(name) else { return Err(undefined_cursor(name)) };
-        let (columns, context, shared) = (cursor.columns.clone(), cursor.context.clone(), cursor.state.clone());
+        let (columns, shared) = (cursor.columns.clone(), cursor.state.clone());
+        // Values are shown with the settings that hold now.
+        let context = EvalContext { settings: self.shared.settings().value.clone(), ..cursor.context.clone() };
         let mut state = shared.lock().await;
         if state.failed {
             return Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, format!("portal \"{name}\" cannot be run")));

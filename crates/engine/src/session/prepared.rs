@@ -56,6 +56,8 @@ pub(crate) struct BoundStatement {
     catalog: Arc<CatalogSnapshot>,
     search_path: Arc<[Oid]>,
     values: Arc<ValueSettings>,
+    /// The settings by which its literals were read when it was bound for the first time.
+    read_with: Arc<ValueSettings>,
     /// The role that was found to be allowed to run it, on the catalog that it was bound against; 0 for none yet.
     allowed: AtomicU32,
 }
@@ -85,6 +87,7 @@ impl BoundStatement {
             catalog: Arc::clone(&self.catalog),
             search_path: Arc::clone(&self.search_path),
             values: Arc::clone(&self.values),
+            read_with: Arc::clone(&self.read_with),
             allowed: AtomicU32::new(0),
         }
     }
@@ -371,7 +374,8 @@ impl Session {
             None => &statement.declared,
         };
         let context = stoa_sql::bind::BindContext { catalog, search_path, eval: &eval, param_types, text: &statement.text };
-        let bound = stoa_sql::bind::bind_statement(&context, syntax)?;
+        let read_with = old.as_ref().map(|old| Arc::clone(&old.read_with));
+        let bound = stoa_sql::bind::bind_again(&context, syntax, read_with.clone())?;
         let columns = output_columns(&bound);
         // Of DECLARE, CREATE TABLE AS and EXPLAIN no columns of the query were told.
         if let (Some(old), Some(Body::Sql(_))) = (&old, statement.body.as_deref())
@@ -395,6 +399,7 @@ impl Session {
             catalog: Arc::clone(catalog),
             search_path: Arc::clone(search_path),
             values: settings.value.clone(),
+            read_with: read_with.unwrap_or_else(|| settings.value.clone()),
             allowed: AtomicU32::new(0),
         });
         *statement.bound.lock() = Some(out.clone());

@@ -99,6 +99,9 @@ impl Binder<'_> {
                         .filter(|s| right.contains(s.name.as_str()))
                         .map(|s| s.name.clone())
                         .collect();
+                    if let (Some(meant), true) = (&mut self.meant, self.views.is_empty()) {
+                        meant.natural.insert(join.relation.span(), columns.clone());
+                    }
                     self.merge_using(&columns, first_star, right_star, kind)?
                 }
                 JoinConstraint::None => {

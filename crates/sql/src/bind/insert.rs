@@ -243,7 +243,7 @@ impl Binder<'_> {
         let outputs = std::mem::take(&mut query.outputs);
         for (output, place) in outputs.iter().zip(targets) {
             self.check_assignable(&place.column)?;
-            let literal = if self.untyped.contains(&output.col) { self.take_untyped(&mut query.rel, output) } else { None };
+            let literal = self.take_untyped(&mut query.rel, output);
             let value = literal.unwrap_or_else(|| Expr::column(output.col, output.ty.clone()));
             given.push(self.coerce_assignment(value, &place.ty()?, &place.column.name)?);
         }

@@ -1,9 +1,12 @@
 //! Constants: numbers and strings as written, literals read as a type, and folding of what depends on nothing.
 
 use super::Binder;
+use super::sqlparser_span::Span;
 use crate::typed::raises::may_make_much;
 use crate::typed::tree::{Expr, ExprKind};
 use datafusion_common::ScalarValue;
+use std::borrow::Cow;
+use std::sync::Arc;
 use stoa_pg::registry::{CastContext, Volatility};
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast;
@@ -18,8 +21,8 @@ impl Binder<'_> {
             V::SingleQuotedString(text)
             | V::EscapedStringLiteral(text)
             | V::UnicodeStringLiteral(text)
-            | V::NationalStringLiteral(text) => Ok(unknown(text)),
-            V::DollarQuotedString(text) => Ok(unknown(&text.value)),
+            | V::NationalStringLiteral(text) => Ok(self.string(text, value.span)),
+            V::DollarQuotedString(text) => Ok(self.string(&text.value, value.span)),
             V::Boolean(value) => Ok(Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(*value))), SqlType::new(PgType::Bool))),
             V::Null => Ok(Expr::new(ExprKind::Const(ScalarValue::Utf8View(None)), SqlType::new(PgType::Unknown))),
             V::Placeholder(name) => self.parameter(name).map_err(|e| e.at(position)),
@@ -61,6 +64,36 @@ impl Binder<'_> {
         Ok(Expr::new(ExprKind::Param(index - 1), ty))
     }
 
+    /// A string. In the query of a view its place goes with it, as the modifier of the unknown type.
+    fn string(&mut self, text: &str, span: Span) -> Expr {
+        let mut literal = unknown(text);
+        if let (Some(meant), true) = (&mut self.meant, self.views.is_empty()) {
+            literal.ty.typmod = i32::try_from(meant.strings.len()).unwrap_or(-1);
+            meant.strings.push(span);
+        }
+        literal
+    }
+
+    /// Reads the string of a view's query that has this place as a type, and notes the text that will be read so under all settings.
+    pub(super) fn string_of_type(&mut self, place: i32, value: ScalarValue, target: &SqlType, explicit: bool) -> PgResult<Expr> {
+        let written = match &value {
+            ScalarValue::Utf8View(Some(text)) if reads_settings(&target.ty) => Some(text.clone()),
+            _ => None,
+        };
+        let out = self.literal_of_type(value, target, explicit)?;
+        if let Some(text) = written
+            && let Some(span) = usize::try_from(place).ok().and_then(|place| self.meant.as_ref()?.strings.get(place).copied())
+        {
+            let ty = if target.ty == PgType::Interval { target.clone() } else { SqlType::new(target.ty.clone()) };
+            let read = stoa_pg::values::input_text(self.ctx.eval, &ty, &text)?;
+            let stored = stoa_pg::values::output_text(&self.ctx.eval.stored_form(), &ty, &read)?;
+            if let Some(meant) = &mut self.meant {
+                meant.values.insert(span, stored);
+            }
+        }
+        Ok(out)
+    }
+
     /// Reads an unknown literal as a type.
     pub fn literal_of_type(&mut self, value: ScalarValue, target: &SqlType, explicit: bool) -> PgResult<Expr> {
         let position = match &value {
@@ -88,12 +121,20 @@ impl Binder<'_> {
         if base.typmod >= 0 && base.ty != PgType::Interval {
             // Read first, then apply the modifier: an explicit cast cuts where an assignment fails, and fails when it runs.
             let plain = SqlType::new(base.ty.clone());
-            let value = stoa_pg::values::input_text(self.ctx.eval, &plain, &text)?;
+            let value = stoa_pg::values::input_text(&self.reading(), &plain, &text)?;
             let expr = Expr::new(ExprKind::Const(value), plain);
             return Ok(self.fold(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit }, base)));
         }
-        let value = stoa_pg::values::input_text(self.ctx.eval, &base, &text)?;
+        let value = stoa_pg::values::input_text(&self.reading(), &base, &text)?;
         Ok(Expr::new(ExprKind::Const(value), base))
+    }
+
+    /// What literals are read with.
+    fn reading(&self) -> Cow<'_, EvalContext> {
+        match &self.read_with {
+            Some(settings) => Cow::Owned(EvalContext { settings: Arc::clone(settings), ..self.ctx.eval.clone() }),
+            None => Cow::Borrowed(self.ctx.eval),
+        }
     }
 
     /// See [`folded`].
@@ -134,6 +175,14 @@ pub fn folded(eval: &EvalContext, expr: Expr) -> Expr {
         return Expr::new(ExprKind::Const(value), expr.ty);
     }
     expr
+}
+
+/// Whether what a text means as this type depends on settings, or on the day.
+fn reads_settings(ty: &PgType) -> bool {
+    match ty {
+        PgType::Date | PgType::Timestamp | PgType::Timestamptz | PgType::Time | PgType::Timetz | PgType::Interval => true,
+        _ => ty.element().is_some_and(|element| reads_settings(&element)),
+    }
 }
 
 /// A string literal whose type is not known yet.

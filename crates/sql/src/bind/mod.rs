@@ -40,6 +40,7 @@ use scope::{Clause, FromItem, Scope};
 use sqlparser_span::Span;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+use stoa_pg::settings::ValueSettings;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast;
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, Dependency, Oid, TableDescriptor};
@@ -104,8 +105,8 @@ pub struct Binder<'a> {
     /// CTEs written MATERIALIZED, and NOT MATERIALIZED.
     pub materialized: Vec<CteId>,
     pub not_materialized: Vec<CteId>,
-    /// Columns of select lists that are literals without a type of their own.
-    pub untyped: HashSet<ColId>,
+    /// Columns of select lists that are literals without a type of their own, with the modifier of the unknown type.
+    pub untyped: HashMap<ColId, i32>,
     /// Recursions being bound, with the columns of their working tables.
     pub recursing: Vec<(CteId, Vec<ColId>)>,
     /// OVERRIDING SYSTEM VALUE was written.
@@ -130,8 +131,10 @@ pub struct Binder<'a> {
     pub scores: std::collections::HashMap<ColId, ColId>,
     /// The MATCHes so far.
     pub matches: Vec<text_match::MatchUse>,
-    /// For views: what names mean.
+    /// For views: what names and literals mean.
     pub meant: Option<Meanings>,
+    /// The settings by which literals are read, if they are not the session's.
+    read_with: Option<Arc<ValueSettings>>,
     /// For views: what each `*` stood for, by its place in the text.
     pub stars: Vec<(Span, Vec<ast::Expr>)>,
     /// Hints of the query being bound, and what could not be understood of any.
@@ -150,7 +153,16 @@ pub const MAX_VIEWS: usize = 150;
 /// # Errors
 /// What PostgreSQL's parse analysis raises; 0A000 for other statements.
 pub fn bind_statement(ctx: &BindContext<'_>, statement: &ast::Statement) -> PgResult<Bound> {
+    bind_again(ctx, statement, None)
+}
+
+/// As [`bind_statement`], of a statement whose literals have been read before, with these settings: their values stay.
+///
+/// # Errors
+/// As [`bind_statement`].
+pub fn bind_again(ctx: &BindContext<'_>, statement: &ast::Statement, read_with: Option<Arc<ValueSettings>>) -> PgResult<Bound> {
     let mut binder = Binder::new(ctx.clone());
+    binder.read_with = read_with;
     let body = match statement {
         ast::Statement::Query(query) => binder.bind_top_query(query)?,
         ast::Statement::Insert(_) | ast::Statement::Update { .. } | ast::Statement::Delete(_) | ast::Statement::Merge { .. } => {
@@ -219,6 +231,12 @@ pub struct Meanings {
     pub names: HashMap<Span, Span>,
     /// Where columns are named alone, each with the item that has it.
     pub columns: HashMap<Span, ItemName>,
+    /// The columns by which NATURAL joins, by the place of the right side.
+    pub natural: HashMap<Span, Vec<String>>,
+    /// The places of its strings.
+    pub strings: Vec<Span>,
+    /// Of strings whose meaning depends on settings, the text that means the same under all.
+    pub values: HashMap<Span, String>,
 }
 
 /// Binds a query for a view: the typed tree, and what its names mean.
@@ -309,6 +327,7 @@ impl<'a> Binder<'a> {
             params,
             param_uses: Vec::new(),
             unlearned: Vec::new(),
+            read_with: None,
             chosen_rows: None,
             scopes: Vec::new(),
             cte_scope: Vec::new(),
@@ -322,7 +341,7 @@ impl<'a> Binder<'a> {
             unpopulated: None,
             materialized: Vec::new(),
             not_materialized: Vec::new(),
-            untyped: HashSet::new(),
+            untyped: HashMap::new(),
             recursing: Vec::new(),
             overriding_system: false,
             overriding_user: false,

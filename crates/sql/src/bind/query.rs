@@ -183,8 +183,7 @@ impl Binder<'_> {
 
     pub(super) fn bind_branch<'a>(&mut self, body: &'a SetExpr, tail: &Tail<'_>) -> PgResult<Branch<'a>> {
         let query = self.bind_body(body, tail)?;
-        let literals = query.outputs.iter().map(|o| if self.untyped.contains(&o.col) { untyped_output(&query.rel, o) } else { None });
-        let literals = literals.collect();
+        let literals = query.outputs.iter().map(|o| self.untyped_output(&query.rel, o)).collect();
         Ok(Branch { query, literals, body })
     }
 
@@ -210,9 +209,32 @@ impl Binder<'_> {
         }
     }
 
+    /// A select list's literal, or its parameter that stands nowhere else, which whoever reads the column may read as another type.
+    fn untyped_output(&self, rel: &Rel, output: &Output) -> Option<Expr> {
+        let typmod = *self.untyped.get(&output.col)?;
+        let e = listed(rel, output.col).filter(|_| output.ty.ty == PgType::Text)?;
+        let taken = match &e.kind {
+            ExprKind::Const(_) => true,
+            ExprKind::Param(number) => {
+                let mut uses = 0;
+                walk::visit_all(rel, &mut |rel| {
+                    for e in walk::exprs_of(rel) {
+                        e.any(&mut |x| {
+                            uses += usize::from(x.kind == ExprKind::Param(*number));
+                            false
+                        });
+                    }
+                });
+                uses == 1
+            }
+            _ => false,
+        };
+        taken.then(|| Expr::new(e.kind.clone(), SqlType { typmod, ..SqlType::new(PgType::Unknown) }))
+    }
+
     /// An output that has no type of its own, to be read as another; what the relation has in its place is no longer asked for.
     pub fn take_untyped(&mut self, rel: &mut Rel, output: &Output) -> Option<Expr> {
-        let found = untyped_output(rel, output)?;
+        let found = self.untyped_output(rel, output)?;
         if let ExprKind::Param(number) = found.kind {
             // It was taken for a text for want of anything better.
             if let Some(known) = self.params.get_mut(number) {
@@ -463,28 +485,6 @@ fn tail_of(query: &ast::Query) -> PgResult<Tail<'_>> {
         }
     }
     Ok(tail)
-}
-
-/// A select list's literal, or its parameter that stands nowhere else, which whoever reads the column may read as another type.
-fn untyped_output(rel: &Rel, output: &Output) -> Option<Expr> {
-    let e = listed(rel, output.col).filter(|_| output.ty.ty == PgType::Text)?;
-    let taken = match &e.kind {
-        ExprKind::Const(_) => true,
-        ExprKind::Param(number) => {
-            let mut uses = 0;
-            walk::visit_all(rel, &mut |rel| {
-                for e in walk::exprs_of(rel) {
-                    e.any(&mut |x| {
-                        uses += usize::from(x.kind == ExprKind::Param(*number));
-                        false
-                    });
-                }
-            });
-            uses == 1
-        }
-        _ => false,
-    };
-    taken.then(|| Expr::new(e.kind.clone(), SqlType::new(PgType::Unknown)))
 }
 
 /// What a select list has for a column, below the order and the limit of its query.

@@ -77,6 +77,7 @@ impl Binder<'_> {
 
     fn coerce_unknown(&mut self, expr: Expr, target: &SqlType, explicit: bool) -> PgResult<Expr> {
         match expr.kind {
+            ExprKind::Const(value) if expr.ty.typmod >= 0 => self.string_of_type(expr.ty.typmod, value, target, explicit),
             ExprKind::Const(value) => self.literal_of_type(value, target, explicit),
             ExprKind::Param(index) => {
                 let mut ty = SqlType::new(target.ty.clone());

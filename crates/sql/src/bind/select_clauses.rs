@@ -274,12 +274,12 @@ impl Binder<'_> {
         let mut exprs: Vec<(ColId, Expr)> = Vec::with_capacity(clauses.targets.len() + clauses.order.len());
         let mut outputs = Vec::with_capacity(clauses.targets.len());
         for (target, typed) in clauses.targets.into_iter().zip(typed) {
-            let untyped = target.expr.ty.ty == PgType::Unknown && !typed;
+            let untyped = (target.expr.ty.ty == PgType::Unknown && !typed).then_some(target.expr.ty.typmod);
             let expr = self.resolve_unknown(target.expr)?;
             let origin = self.origin_of(&expr);
             let col = self.new_col();
-            if untyped {
-                self.untyped.insert(col);
+            if let Some(place) = untyped {
+                self.untyped.insert(col, place);
             }
             outputs.push(Output { name: target.name, col, ty: expr.ty.clone(), origin });
             exprs.push((col, expr));

@@ -14,7 +14,8 @@ pub struct Deparser<'a> {
     /// The SQL name of a column.
     pub column: &'a dyn Fn(ColId) -> String,
     pub pretty: bool,
-    /// Names of relations as their OIDs, which neither renaming nor the search path changes: for what is stored.
+    /// For what is stored: names of relations as their OIDs, which neither renaming nor the search path changes, and values whose text
+    /// means the same under all settings.
     pub oids: bool,
 }
 
@@ -436,7 +437,11 @@ impl Deparser<'_> {
         {
             return Ok(format!("'{oid}'::regclass"));
         }
-        let text = stoa_pg::values::output_text(self.eval, &plain, value)?;
+        let text = if self.oids {
+            stoa_pg::values::output_text(&self.eval.stored_form(), &plain, value)?
+        } else {
+            stoa_pg::values::output_text(self.eval, &plain, value)?
+        };
         Ok(match ty.ty {
             PgType::Bool => if text == "t" { "true" } else { "false" }.to_owned(),
             PgType::Int4 => {

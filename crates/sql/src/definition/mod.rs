@@ -77,10 +77,11 @@ pub fn constraint(catalog: &CatalogSnapshot, oid: Oid) -> Option<(&TableDescript
 }
 
 impl Definitions<'_> {
-    /// A stored expression as it is shown now: names of relations as the path finds them.
+    /// A stored expression as it is shown now: names of relations as the path finds them, times as the session's settings print them.
     #[must_use]
     pub fn expr(&self, table: Option<&TableDescriptor>, text: &str, pretty: bool) -> String {
-        if !pretty && !text.contains("::regclass") {
+        let changes = ["'::regclass", "'::timestamp", "'::date", "'::interval"];
+        if !pretty && !changes.iter().any(|ty| text.contains(ty)) {
             return text.to_owned();
         }
         self.print(table, text, pretty).unwrap_or_else(|_| text.to_owned())

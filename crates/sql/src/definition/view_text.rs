@@ -9,6 +9,7 @@ use super::view_shown::{said, speak};
 use crate::bind::sqlparser_span::Span;
 use crate::bind::targets::fields_star;
 use crate::bind::{BindContext, ItemName, Meanings, fold, name_parts};
+use crate::catalog::deparse::quote_name;
 use crate::system_relations;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -31,6 +32,7 @@ pub fn dependencies(uses: &[Dependency], named: &[Oid]) -> Vec<Dependency> {
 /// The text by which a query is kept, and the relations that its literals name.
 pub fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meanings) -> PgResult<(String, Vec<Oid>)> {
     let mut query = query.clone();
+    let _ = VisitMut::visit(&mut query, &mut NaturalJoins(&meanings.natural));
     let (given, ctes) = names_given(&query);
     let mut qualifier = Qualifier { context, meanings, given, ctes, shown: Vec::new(), aliases: HashMap::new(), error: None };
     let _ = VisitMut::visit(&mut query, &mut qualifier);
@@ -38,6 +40,7 @@ pub fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meaning
         Some(error) => Err(error),
         None => {
             let _ = VisitMut::visit(&mut query, &mut AliasesOfColumns { meanings, aliases: &qualifier.aliases });
+            let _ = VisitMut::visit(&mut query, &mut Literals(&meanings.values));
             let named = view_relations::by_oid(context, &mut query);
             speak(&mut query);
             let text = said(&query.to_string());
@@ -48,6 +51,81 @@ pub fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meaning
             })?;
             Ok((text, named))
         }
+    }
+}
+
+/// Writes NATURAL out: by columns that come later nothing is joined.
+struct NaturalJoins<'a>(&'a HashMap<Span, Vec<String>>);
+
+impl NaturalJoins<'_> {
+    fn of_body(&self, body: &mut ast::SetExpr) {
+        match body {
+            ast::SetExpr::Select(select) => select.from.iter_mut().for_each(|from| self.of_joins(&mut from.joins)),
+            ast::SetExpr::SetOperation { left, right, .. } => {
+                self.of_body(left);
+                self.of_body(right);
+            }
+            _ => {}
+        }
+    }
+
+    fn of_joins(&self, joins: &mut [ast::Join]) {
+        use ast::JoinOperator as J;
+        for join in joins {
+            let (J::Inner(constraint) | J::LeftOuter(constraint) | J::RightOuter(constraint) | J::FullOuter(constraint)) =
+                &mut join.join_operator
+            else {
+                continue;
+            };
+            if *constraint != ast::JoinConstraint::Natural {
+                continue;
+            }
+            let Some(columns) = self.0.get(&join.relation.span()) else { continue };
+            let name = |column: &String| {
+                let plain = quote_name(column) == *column;
+                ObjectName::from(vec![if plain { Ident::new(column) } else { Ident::with_quote('"', column) }])
+            };
+            *constraint = if columns.is_empty() {
+                ast::JoinConstraint::On(ast::Expr::Value(ast::Value::Boolean(true).with_empty_span()))
+            } else {
+                ast::JoinConstraint::Using(columns.iter().map(name).collect())
+            };
+        }
+    }
+}
+
+impl VisitorMut for NaturalJoins<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
+        self.of_body(&mut query.body);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        if let TableFactor::NestedJoin { table_with_joins, .. } = factor {
+            self.of_joins(&mut table_with_joins.joins);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Writes literals so that they mean under all settings what they mean now: times and dates in ISO form, instants in UTC.
+struct Literals<'a>(&'a HashMap<Span, String>);
+
+impl VisitorMut for Literals<'_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, e: &mut ast::Expr) -> ControlFlow<()> {
+        let value = match e {
+            ast::Expr::Value(value) => value,
+            ast::Expr::TypedString(typed) => &mut typed.value,
+            _ => return ControlFlow::Continue(()),
+        };
+        if let Some(text) = self.0.get(&value.span) {
+            value.value = ast::Value::SingleQuotedString(text.clone());
+        }
+        ControlFlow::Continue(())
     }
 }
 
