@@ -106,6 +106,16 @@ pub(super) fn speak(tree: &mut impl VisitMut) {
     struct Clauses;
     impl VisitorMut for Clauses {
         type Break = ();
+        fn post_visit_expr(&mut self, e: &mut ast::Expr) -> ControlFlow<()> {
+            // Printed without a blank between them, two operators would be one, or a comment.
+            if let ast::Expr::UnaryOp { expr, .. } = e
+                && matches!(**expr, ast::Expr::UnaryOp { .. })
+            {
+                let inner = std::mem::replace(&mut **expr, ast::Expr::Value(ast::Value::Null.with_empty_span()));
+                **expr = ast::Expr::Nested(Box::new(inner));
+            }
+            ControlFlow::Continue(())
+        }
         fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
             for cte in query.with.iter_mut().flat_map(|w| &mut w.cte_tables) {
                 let mut clauses = Vec::new();
