@@ -214,6 +214,8 @@ impl fmt::Debug for Cast {
 #[derive(Debug, Default)]
 pub struct Registry {
     functions: HashMap<&'static str, Vec<Arc<Func>>>,
+    /// Of those whose last arguments vary in number, the forms that take them as one array.
+    spread: HashMap<&'static str, Vec<Arc<Func>>>,
     operators: HashMap<&'static str, Vec<Arc<Oper>>>,
     casts: HashMap<(PgType, PgType), Arc<Cast>>,
     called: HashMap<&'static str, Vec<Called>>,
@@ -247,6 +249,7 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     crate::operators::register(&mut registry);
     crate::functions::register(&mut registry);
     crate::operators::names::register(&mut registry);
+    registry.spread = registry.spread_forms();
     registry
 });
 
@@ -261,6 +264,32 @@ impl Registry {
     #[must_use]
     pub fn functions(&self, name: &str) -> &[Arc<Func>] {
         self.functions.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The forms of a function that `VARIADIC array` calls, in the order of registration.
+    #[must_use]
+    pub fn spread_functions(&self, name: &str) -> &[Arc<Func>] {
+        self.spread.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    fn spread_forms(&self) -> HashMap<&'static str, Vec<Arc<Func>>> {
+        let mut out: HashMap<&'static str, Vec<Arc<Func>>> = HashMap::new();
+        for func in self.functions.values().flatten().filter(|f| f.variadic) {
+            let FuncKind::Scalar(kernel) = &func.kind else { continue };
+            let mut form = Func::clone(func);
+            if let Some(last) = form.args.last_mut() {
+                *last = match &*last {
+                    PgType::Any | PgType::AnyElement => PgType::AnyArray,
+                    PgType::AnyCompatible => PgType::AnyCompatibleArray,
+                    other => other.clone().array_of(),
+                };
+            }
+            form.variadic = false;
+            // format() takes a NULL array as an empty one.
+            form.kind = FuncKind::Scalar(crate::functions::subscript::spread_kernel(kernel.clone(), func.name == "format"));
+            out.entry(func.name).or_default().push(Arc::new(form));
+        }
+        out
     }
 
     #[must_use]

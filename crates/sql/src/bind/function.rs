@@ -354,29 +354,14 @@ impl Binder<'_> {
     /// Chooses a function whose varying arguments come as one array, in the form that takes the array.
     fn find_variadic(&mut self, name: &str, args: Vec<Expr>) -> PgResult<(Arc<Func>, Vec<Expr>)> {
         let all = Registry::get().functions(name);
-        let mut forms = Vec::new();
-        for func in all.iter().filter(|f| f.variadic && f.args.len() == args.len()) {
-            let FuncKind::Scalar(kernel) = &func.kind else { continue };
-            let mut form = Func::clone(func);
-            if let Some(last) = form.args.last_mut() {
-                *last = match &*last {
-                    PgType::Any | PgType::AnyElement => PgType::AnyArray,
-                    PgType::AnyCompatible => PgType::AnyCompatibleArray,
-                    other => other.clone().array_of(),
-                };
-            }
-            form.variadic = false;
-            // format() takes a NULL array as an empty one.
-            form.kind = FuncKind::Scalar(stoa_pg::functions::subscript::spread_kernel(kernel.clone(), name == "format"));
-            forms.push(Arc::new(form));
-        }
+        let forms: Vec<&Arc<Func>> = Registry::get().spread_functions(name).iter().filter(|f| f.args.len() == args.len()).collect();
         let given: Vec<PgType> = args.iter().map(|a| a.ty.ty.clone()).collect();
         let signatures: Vec<Vec<PgType>> = forms.iter().map(|f| f.args.clone()).collect();
         if let (Choice::One(index), Some(last)) = (select_candidate(&signatures, &given), given.last()) {
             if !last.is_array() && *last != PgType::Unknown {
                 return Err(PgError::new(SqlState::DATATYPE_MISMATCH, "VARIADIC argument must be an array"));
             }
-            return Ok((forms.swap_remove(index), args));
+            return Ok((Arc::clone(forms[index]), args));
         }
         let list: Vec<String> = given.iter().map(ToString::to_string).collect();
         let anything = all.iter().any(|f| f.variadic && f.args.last() == Some(&PgType::Any));

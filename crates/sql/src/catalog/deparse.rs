@@ -5,6 +5,8 @@
 
 use crate::typed::tree::{ColId, Expr, ExprKind};
 use datafusion_common::ScalarValue;
+use std::sync::Arc;
+use stoa_pg::registry::{Func, Registry};
 use stoa_pg::types::{TRIMMED, format_type};
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 
@@ -251,6 +253,13 @@ impl Deparser<'_> {
         Ok(match &expr.kind {
             ExprKind::Column(id) => (self.column)(*id),
             ExprKind::Const(value) => self.constant(value, &expr.ty)?,
+            ExprKind::Func { func, args } if is_spread(&func.0) => {
+                let mut list: Vec<String> = args.iter().map(|a| self.expr(a)).collect::<PgResult<_>>()?;
+                if let Some(array) = list.last_mut() {
+                    *array = format!("VARIADIC {array}");
+                }
+                format!("{}({})", quote_name(func.0.name), list.join(", "))
+            }
             ExprKind::Func { func, args } => self.function(func.0.name, args)?,
             ExprKind::Oper { oper, args } => {
                 let text = match args.as_slice() {
@@ -480,6 +489,11 @@ impl Deparser<'_> {
         }
         Ok(format!("{}({})", quote_name(name), self.list(args)?))
     }
+}
+
+/// Whether this is the form of a function that takes what varies in number as one array.
+fn is_spread(func: &Arc<Func>) -> bool {
+    Registry::get().spread_functions(func.name).iter().any(|form| Arc::ptr_eq(form, func))
 }
 
 #[cfg(test)]
