@@ -16,7 +16,7 @@ use stoa_exec::write::constraint::index_part;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_sql::typed::evaluator::TableEvaluator;
 use stoa_sql::typed::guard::{as_test, only_where};
-use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
+use stoa_sql::typed::tree::{ColId, Expr};
 use stoa_sql::typed::walk;
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, Oid, TableDescriptor};
 use stoa_table::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
@@ -64,7 +64,7 @@ impl<'a> RowWriter<'a> {
             let mut exprs: Vec<Expr> = Vec::new();
             for part in &index.parts {
                 if let IndexKey::Expr(text) = &part.key {
-                    exprs.push(as_type(work.read_stored(table, text)?, &part.ty));
+                    exprs.push(work.read_stored(table, text)?.in_form_of(&part.ty));
                 }
             }
             if let Some(predicate) = &index.predicate {
@@ -285,14 +285,6 @@ impl<'a> RowWriter<'a> {
         }
         load.finish().await
     }
-}
-
-/// An expression in the form that the type of an index part has.
-fn as_type(expr: Expr, ty: &SqlType) -> Expr {
-    if expr.ty.arrow == ty.arrow {
-        return expr;
-    }
-    Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: false }, ty.clone())
 }
 
 /// 23505 of a build.

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Weak};
 use stoa_pg::{EvalContext, PgError, PgResult};
-use stoa_sql::bind::{BindContext, bind_table_expr};
+use stoa_sql::bind::{BindContext, bind_generated, bind_table_expr};
 use stoa_sql::typed::evaluator::TableEvaluator;
 use stoa_sql::typed::guard::{as_test, only_where};
 use stoa_sql::typed::tree::{ColId, Expr};
@@ -77,10 +77,9 @@ impl IndexWriter {
                 IndexKey::Column(id) => {
                     uses.insert(*id);
                 }
-                IndexKey::Expr(sql) => exprs.push(sql.as_str()),
+                IndexKey::Expr(sql) => exprs.push(bind(binding.ctx, table, sql)?.in_form_of(&part.ty)),
             }
         }
-        let mut exprs = exprs.into_iter().map(|sql| bind(binding.ctx, table, sql)).collect::<PgResult<Vec<_>>>()?;
         let mut predicate = descriptor.predicate.as_deref().map(|sql| bind(binding.ctx, table, sql)).transpose()?;
         if let Some(predicate) = &mut predicate {
             as_test(&binding.ctx.eval, predicate);
@@ -251,15 +250,18 @@ impl Shape {
         }
         // PostgreSQL checks them by name.
         checks.sort_by(|a, b| a.name.name.cmp(&b.name.name));
-        let (computed, exprs): (Vec<ColumnId>, Vec<&str>) =
-            table.live_columns().filter_map(|c| Some((c.id, c.generated.as_deref()?))).unzip();
-        let generated = if computed.is_empty() {
-            None
-        } else {
-            let uses = exprs.iter().map(|sql| Ok(binding.compile(table, &[sql])?.columns.into_iter().collect()));
-            let uses = uses.collect::<PgResult<Vec<_>>>()?;
-            Some(Arc::new(Generated { columns: computed, uses, compiled: binding.compile(table, &exprs)? }))
-        };
+        let (mut columns, mut exprs, mut uses) = (Vec::new(), Vec::new(), Vec::new());
+        for column in table.live_columns() {
+            if let Some(expr) = bind_generated(&bind_context(binding.ctx), table, column)? {
+                let mut used = Vec::new();
+                walk::columns_of(&expr, &mut used);
+                columns.push(column.id);
+                uses.push(used.into_iter().map(|col| ColumnId(col.0)).collect());
+                exprs.push(expr);
+            }
+        }
+        let generated =
+            if columns.is_empty() { None } else { Some(Arc::new(Generated { columns, uses, compiled: binding.compiled(table, &exprs)? })) };
         Ok(Self { indexes: indexes.into(), checks: checks.into(), generated })
     }
 }
@@ -296,11 +298,6 @@ impl TableWriter {
     pub fn regenerate(&self, rows: &mut Rows) -> PgResult<()> {
         if let Some(generated) = self.generated.as_deref() {
             for (id, array) in generated.columns.iter().zip(generated.compiled.evaluate(rows)?) {
-                let ty = self.table.column(*id).map(|c| c.ty.arrow.clone());
-                let array = match ty {
-                    Some(ty) if *array.data_type() != ty => arrow::compute::cast(&array, &ty)?,
-                    _ => array,
-                };
                 rows.set(*id, array);
             }
         }
@@ -331,8 +328,11 @@ impl TableWriter {
 }
 
 fn bind(ctx: &StatementContext, table: &TableDescriptor, sql: &str) -> PgResult<Expr> {
-    let bind = BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" };
-    bind_table_expr(&bind, table, sql)
+    bind_table_expr(&bind_context(ctx), table, sql)
+}
+
+fn bind_context(ctx: &StatementContext) -> BindContext<'_> {
+    BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" }
 }
 
 fn row_ids(ty: &DataType, rows: usize) -> PgResult<ArrayRef> {

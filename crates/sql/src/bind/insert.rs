@@ -259,10 +259,7 @@ impl Binder<'_> {
         let map: HashMap<ColId, ColId> = columns.iter().map(|(column, id)| (ColId(column.0), *id)).collect();
         let mut exprs: Vec<(ColId, Expr)> = Vec::new();
         for column in &generated {
-            let Some(sql) = &column.generated else { continue };
-            let ctx = BindContext { text: sql, param_types: &[], ..self.ctx.clone() };
-            let bound = super::bind_table_expr(&ctx, table, sql)?;
-            let mut value = self.coerce_assignment(bound, &column.ty, &column.name)?;
+            let Some(mut value) = super::bind_generated(&self.ctx, table, column)? else { continue };
             walk::rename_expr(&mut value, &map);
             let id = self.new_col();
             exprs.push((id, value));

@@ -43,7 +43,7 @@ use std::sync::Arc;
 use stoa_pg::settings::ValueSettings;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast;
-use stoa_table::catalog::{CatalogSnapshot, ColumnId, Dependency, Oid, TableDescriptor};
+use stoa_table::catalog::{CatalogSnapshot, ColumnDescriptor, ColumnId, Dependency, Oid, TableDescriptor};
 
 /// What binding may look at.
 #[derive(Clone, Debug)]
@@ -194,13 +194,19 @@ pub fn bind_table_expr(ctx: &BindContext<'_>, table: &TableDescriptor, sql: &str
 
 /// As [`bind_table_expr`], from syntax.
 pub fn bind_table_syntax(ctx: &BindContext<'_>, table: &TableDescriptor, syntax: &ast::Expr) -> PgResult<Expr> {
-    let mut binder = Binder::new(ctx.clone());
-    let mut scope = Scope::new(scope::Clause::Check);
-    scope.add_table(table, &table.name, &|id: ColumnId| ColId(id.0));
-    binder.next_col = table.next_column_id + 1;
-    binder.scopes.push(scope);
+    let mut binder = Binder::of_row(ctx, table);
     let expr = binder.bind_expr(syntax)?;
     binder.resolve_unknown(expr)
+}
+
+/// The value of a generated column, assigned to it; `None` for a column that is none.
+pub fn bind_generated(ctx: &BindContext<'_>, table: &TableDescriptor, column: &ColumnDescriptor) -> PgResult<Option<Expr>> {
+    let Some(sql) = &column.generated else { return Ok(None) };
+    let syntax = stoa_syntax::parse_expression(sql).map_err(syntax_error)?;
+    let mut binder = Binder::of_row(&BindContext { text: sql, param_types: &[], ..ctx.clone() }, table);
+    let expr = binder.bind_expr(&syntax)?;
+    let expr = binder.resolve_unknown(expr)?;
+    binder.coerce_assignment(expr, &column.ty, &column.name).map(Some)
 }
 
 /// Binds an expression without columns (a DEFAULT, an argument of EXECUTE: `clause` says which) and casts it to a type as an
@@ -317,6 +323,16 @@ pub fn first_word(text: &str) -> &str {
 
 impl<'a> Binder<'a> {
     #[must_use]
+    /// Of an expression over one row of a table, whose columns are called by their own ids.
+    fn of_row(ctx: &BindContext<'a>, table: &TableDescriptor) -> Self {
+        let mut binder = Self::new(ctx.clone());
+        let mut scope = Scope::new(Clause::Check);
+        scope.add_table(table, &table.name, &|id: ColumnId| ColId(id.0));
+        binder.next_col = table.next_column_id + 1;
+        binder.scopes.push(scope);
+        binder
+    }
+
     pub fn new(ctx: BindContext<'a>) -> Self {
         let params = ctx.param_types.iter().map(|p| p.clone().filter(|t| *t != PgType::Unknown).map(SqlType::new)).collect();
         Self {

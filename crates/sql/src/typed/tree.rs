@@ -553,6 +553,15 @@ impl Expr {
         Self { kind: ExprKind::Column(id), ty }
     }
 
+    /// The expression with its values in the form in memory that a type has: that of an index part, of a branch.
+    #[must_use]
+    pub fn in_form_of(self, ty: &SqlType) -> Self {
+        if self.ty.arrow == ty.arrow {
+            return self;
+        }
+        Self { kind: ExprKind::Cast { arg: Box::new(self), explicit: false }, ty: ty.clone() }
+    }
+
     /// Whether this is the constant NULL.
     #[must_use]
     pub fn is_null_const(&self) -> bool {
