@@ -546,8 +546,12 @@ impl Binder<'_> {
         })
         .map_err(|e| e.at(self.pos(syntax)))?;
         let written: Vec<&E> = otherwise.into_iter().chain(conditions.iter().map(|when| &when.result)).collect();
-        let (mut results, ty) = self.unify_written(results, "CASE", &|b, i| written.get(i).and_then(|e| b.pos(*e)))?;
+        let (mut results, mut ty) = self.unify_written(results, "CASE", &|b, i| written.get(i).and_then(|e| b.pos(*e)))?;
         let otherwise = otherwise.map(|_| Box::new(results.remove(0)));
+        if otherwise.is_none() && ty.ty != PgType::Bpchar {
+            // The NULL of a missing ELSE has no modifier.
+            ty.typmod = -1;
+        }
         let whens = tests.into_iter().zip(results).collect();
         Ok(Expr::new(ExprKind::Case { whens, otherwise }, ty))
     }

@@ -624,16 +624,8 @@ impl Binder<'_> {
                 let column_name = columns.first().map_or(func.name, |(n, _)| if n.is_empty() { func.name } else { n });
                 // The elements of a nested list come out one by one, as PostgreSQL's unnest does.
                 let ty = if func.name == "unnest" {
-                    args.first().and_then(|a| a.ty.ty.element()).map_or_else(
-                        || ret.clone(),
-                        |e| {
-                            let mut t = SqlType::new(e).widened();
-                            if let Some(a) = args.first() {
-                                t.typmod = a.ty.typmod;
-                            }
-                            t
-                        },
-                    )
+                    let element = args.first().and_then(|a| a.ty.ty.element());
+                    element.map_or_else(|| ret.clone(), |element| SqlType::new(element).widened())
                 } else {
                     ret.clone()
                 };

@@ -82,7 +82,8 @@ impl Binder<'_> {
                     NativeWindow::Lag | NativeWindow::Lead | NativeWindow::FirstValue | NativeWindow::LastValue | NativeWindow::NthValue
                 ) && let Some(arg) = args.first()
                 {
-                    ret = arg.ty.clone();
+                    // In the form of the argument; a call has no modifier.
+                    ret = SqlType { typmod: -1, ..arg.ty.clone() };
                 }
                 AggregateExpr {
                     func: FuncRef(func),
