@@ -10,7 +10,7 @@ use super::rows::Rows;
 use super::table_writer::TableWriter;
 use super::update::{self, Freshness};
 use crate::nodes::StatementContext;
-use arrow::array::{Array, ArrayRef, UInt32Array, new_null_array};
+use arrow::array::{Array, ArrayRef, BooleanArray, BooleanBufferBuilder, UInt32Array, new_null_array};
 use arrow::compute::take;
 use arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
@@ -23,6 +23,7 @@ use stoa_sql::bind::scope::Clause;
 use stoa_sql::bind::{BindContext, bind_constant_expr};
 use stoa_sql::typed::evaluator::TableEvaluator;
 use stoa_sql::typed::from_datafusion;
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
 use stoa_table::access::{Comparison, Predicate};
 use stoa_table::catalog::{ColumnId, ForeignKeyAction, ForeignKeyDescriptor, IndexKey, IndexState, Oid, TableDescriptor};
 use stoa_table::failure::concurrent_update;
@@ -279,7 +280,7 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
                 let referenced = fk.referenced_columns.get(n).and_then(|id| action.parent.column(*id));
                 let from =
                     referenced.map(|c| c.ty.clone()).ok_or_else(|| PgError::internal("a reference to a column that does not exist"))?;
-                cast_column(&from, &column.ty, &take(new, &parents, None)?)?
+                assigned(&ctx.eval, &from, &column.ty, take(new, &parents, None)?)?
             }
         };
         after.set(*id, array);
@@ -467,7 +468,21 @@ fn rows_of_other_form(columns: &[ColumnId], old: &Rows, new: &Rows) -> PgResult<
     Ok((0..old.len()).filter(|row| before.row(*row) != after.row(*row)).collect())
 }
 
-/// Columns of one table cast to the types of another's.
+/// The values of a referenced column as the referring column is assigned them.
+///
+/// # Errors
+/// A value does not fit.
+fn assigned(eval: &EvalContext, from: &SqlType, to: &SqlType, array: ArrayRef) -> PgResult<ArrayRef> {
+    if from == to {
+        return Ok(array);
+    }
+    let (column, rows) = (ColId(1), array.len());
+    let cast = ExprKind::Cast { arg: Box::new(Expr::column(column, from.clone())), explicit: false };
+    let evaluator = TableEvaluator::new(eval, &[], &[(column, from.arrow.clone())], &[Expr::new(cast, to.clone())])?;
+    evaluator.evaluate(vec![array], rows)?.pop().ok_or_else(|| PgError::internal("an assignment without a value"))
+}
+
+/// Columns of one table as values of the types of another's. What the other type cannot hold is NULL: equal to nothing.
 ///
 /// # Errors
 /// There is no such cast, or a value does not fit.
@@ -478,7 +493,27 @@ pub fn columns_as(table: &TableDescriptor, columns: &[ColumnId], from: &[SqlType
         .zip(values)
         .map(|((id, from), array)| {
             let to = table.column(*id).ok_or_else(|| PgError::internal("a foreign key to a column that does not exist"))?;
-            cast_column(from, &to.ty, array)
+            let cast = cast_column(from, &to.ty, array)?;
+            if from.ty == to.ty.ty || (from.arrow.is_integer() && to.ty.arrow.is_integer()) {
+                return Ok(cast);
+            }
+            // A part of a timestamp, say, that a date does not have.
+            let back = cast_column(&to.ty, from, &cast)?;
+            let (before, after) = (KeyColumn::new(from, array)?, KeyColumn::new(from, &back)?);
+            let part = KeyPart::new(part_kind(from)?, Direction::Asc);
+            let mut same = BooleanBufferBuilder::new(array.len());
+            for row in 0..array.len() {
+                let (mut x, mut y) = (Vec::new(), Vec::new());
+                if before.is_null(row) || after.is_null(row) {
+                    same.append(false);
+                    continue;
+                }
+                before.encode(part, row, &mut x)?;
+                after.encode(part, row, &mut y)?;
+                same.append(x == y);
+            }
+            let different = arrow::compute::not(&BooleanArray::new(same.finish(), None))?;
+            Ok(arrow::compute::nullif(&cast, &different)?)
         })
         .collect()
 }
