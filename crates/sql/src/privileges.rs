@@ -184,7 +184,7 @@ fn reads(catalog: &CatalogSnapshot, rel: &Rel, out: &mut Vec<(Oid, Privileges)>)
 
 fn writes(catalog: &CatalogSnapshot, mutation: &Mutation, out: &mut Vec<(Oid, Privileges)>) {
     reads(catalog, &mutation.source, out);
-    for expr in walk::mutation_exprs(&mutation.kind).into_iter().chain(mutation.returning.iter().flatten().map(|(_, e)| e)) {
+    for expr in walk::mutation_exprs(mutation) {
         walk::visit_subqueries(expr, &mut |q| reads(catalog, &q.rel, out));
     }
     let what = match &mutation.kind {

@@ -220,8 +220,7 @@ fn with_values(bound: &Bound, values: &[ScalarValue], eval: &EvalContext) -> Bou
         BoundBody::Query(query) => substitute_in(&mut query.rel, values, eval),
         BoundBody::Mutation(mutation) => {
             substitute_in(&mut mutation.source, values, eval);
-            let returning = mutation.returning.iter_mut().flatten().map(|(_, e)| e);
-            walk::mutation_exprs_mut(&mut mutation.kind).into_iter().chain(returning).for_each(|e| {
+            walk::mutation_exprs_mut(mutation).into_iter().for_each(|e| {
                 substitute(e, values, eval);
             });
         }
@@ -283,7 +282,7 @@ fn constants_that_raise(bound: &Bound, eval: &EvalContext) -> Vec<Expr> {
     let source = match &bound.body {
         BoundBody::Query(query) => &query.rel,
         BoundBody::Mutation(mutation) => {
-            walk::mutation_exprs(&mutation.kind).into_iter().for_each(|e| gather(e, eval, &mut out));
+            walk::kind_exprs(&mutation.kind).into_iter().for_each(|e| gather(e, eval, &mut out));
             &*mutation.source
         }
     };

@@ -46,6 +46,20 @@ impl Accesses {
         &mut self.list[at]
     }
 
+    /// Adds the notes of a part, but for what it does with one relation.
+    pub(super) fn add(&mut self, part: Self, but: (Option<Oid>, Oid)) {
+        for access in part.list.into_iter().filter(|access| (access.within, access.relation) != but) {
+            let own = self.of(access.within, access.relation);
+            own.privileges = own.privileges.or(access.privileges);
+            access.selected.iter().for_each(|column| add(&mut own.selected, *column));
+            access.inserted.iter().for_each(|column| add(&mut own.inserted, *column));
+            access.updated.iter().for_each(|column| add(&mut own.updated, *column));
+        }
+        self.levels.extend(part.levels);
+        part.schemas.into_iter().for_each(|schema| self.note_schema(schema));
+        self.functions.extend(part.functions);
+    }
+
     pub(super) fn note_schema(&mut self, schema: Oid) {
         if !self.schemas.contains(&schema) {
             self.schemas.push(schema);

@@ -99,8 +99,7 @@ struct Check<'a> {
 impl Check<'_> {
     fn mutation(&self, mutation: &Mutation) -> PgResult<()> {
         self.rel(&mutation.source)?;
-        walk::mutation_exprs(&mutation.kind).into_iter().try_for_each(|e| self.known(e).map(drop))?;
-        mutation.returning.iter().flatten().try_for_each(|(_, e)| self.known(e).map(drop))
+        walk::mutation_exprs(mutation).into_iter().try_for_each(|e| self.known(e).map(drop))
     }
 
     fn rel(&self, rel: &Rel) -> PgResult<()> {

@@ -50,8 +50,7 @@ impl PullUp<'_> {
         };
         let checks = mutation.checks.iter_mut().flat_map(|views| views.checks.iter_mut().map(|(_, check)| check));
         conditions.into_iter().chain(checks).for_each(|condition| as_test(self.eval, condition));
-        let returning = mutation.returning.iter_mut().flatten().map(|(_, e)| e);
-        for e in walk::mutation_exprs_mut(&mut mutation.kind).into_iter().chain(returning) {
+        for e in walk::mutation_exprs_mut(mutation) {
             super::branches::tell(self.eval, e);
             walk::subqueries_mut(e, &mut |query| self.closed(&mut query.rel));
         }

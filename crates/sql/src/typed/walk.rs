@@ -1,6 +1,6 @@
 //! Walks over the typed tree: columns that an expression uses, free columns of a relation, replacement, renaming.
 
-use crate::typed::tree::{ColId, CteId, Expr, ExprKind, FrameBound, JoinKind, MutationKind, Query, Rel, SortKey};
+use crate::typed::tree::{ColId, CteId, Expr, ExprKind, FrameBound, JoinKind, Mutation, MutationKind, Query, Rel, SortKey};
 use std::collections::{HashMap, HashSet};
 use stoa_pg::registry::Volatility;
 use stoa_pg::{PgType, SqlType};
@@ -494,8 +494,22 @@ pub fn count_ctes(rel: &Rel, out: &mut HashMap<CteId, usize>) {
     });
 }
 
-/// Expressions of a mutation outside its source.
-pub fn mutation_exprs(kind: &MutationKind) -> Vec<&Expr> {
+/// Expressions of a mutation outside its source: what it does, what it returns, what views ask of its rows.
+pub fn mutation_exprs(mutation: &Mutation) -> Vec<&Expr> {
+    let returning = mutation.returning.iter().flatten().map(|(_, e)| e);
+    let checks = mutation.checks.iter().flat_map(|views| views.checks.iter().map(|(_, check)| check));
+    kind_exprs(&mutation.kind).into_iter().chain(returning).chain(checks).collect()
+}
+
+/// Mutable form of [`mutation_exprs`].
+pub fn mutation_exprs_mut(mutation: &mut Mutation) -> Vec<&mut Expr> {
+    let returning = mutation.returning.iter_mut().flatten().map(|(_, e)| e);
+    let checks = mutation.checks.iter_mut().flat_map(|views| views.checks.iter_mut().map(|(_, check)| check));
+    kind_exprs_mut(&mut mutation.kind).into_iter().chain(returning).chain(checks).collect()
+}
+
+/// Expressions of what a mutation does: assignments and conditions of ON CONFLICT and MERGE.
+pub fn kind_exprs(kind: &MutationKind) -> Vec<&Expr> {
     use crate::typed::tree::{MergeAction, OnConflict};
     match kind {
         MutationKind::Insert { on_conflict: OnConflict::DoUpdate { assignments, condition, .. }, .. } => {
@@ -515,8 +529,7 @@ pub fn mutation_exprs(kind: &MutationKind) -> Vec<&Expr> {
     }
 }
 
-/// Mutable form of [`mutation_exprs`].
-pub fn mutation_exprs_mut(kind: &mut MutationKind) -> Vec<&mut Expr> {
+fn kind_exprs_mut(kind: &mut MutationKind) -> Vec<&mut Expr> {
     use crate::typed::tree::{MergeAction, OnConflict};
     match kind {
         MutationKind::Insert { on_conflict: OnConflict::DoUpdate { assignments, condition, .. }, .. } => {
