@@ -415,7 +415,7 @@ fn mutation_columns(m: &Mutation, out: &mut HashSet<ColId>) {
         MutationKind::Update { old, new } => out.extend(old.iter().chain(new).map(|(_, c)| *c)),
         MutationKind::Delete { old } | MutationKind::Merge { old, .. } => out.extend(old.iter().map(|(_, c)| *c)),
     }
-    for e in walk::mutation_exprs(&m.kind).into_iter().chain(m.returning.iter().flatten().map(|(_, e)| e)) {
+    for e in walk::all_mutation_exprs(m) {
         expr_columns(e, out);
     }
     rel_columns(&m.source, out);

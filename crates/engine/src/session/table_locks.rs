@@ -74,7 +74,7 @@ fn relation(rel: &Rel, out: &mut Vec<TableLock>) {
 
 fn mutation(m: &Mutation, out: &mut Vec<TableLock>) {
     relation(&m.source, out);
-    for expr in walk::mutation_exprs(&m.kind).into_iter().chain(m.returning.iter().flatten().map(|(_, e)| e)) {
+    for expr in walk::all_mutation_exprs(m) {
         walk::visit_subqueries(expr, &mut |q| relation(&q.rel, out));
     }
     let table = &m.table.0;

@@ -475,8 +475,7 @@ fn each_rel(bound: &Bound, f: &mut dyn FnMut(&Rel)) {
 
 fn mutation_rels(m: &crate::typed::tree::Mutation, f: &mut dyn FnMut(&Rel)) {
     f(&m.source);
-    let checks = m.checks.iter().flat_map(|c| c.checks.iter().map(|(_, e)| e));
-    for e in walk::mutation_exprs(&m.kind).into_iter().chain(m.returning.iter().flatten().map(|(_, e)| e)).chain(checks) {
+    for e in walk::all_mutation_exprs(m) {
         walk::visit_subqueries(e, &mut |q| f(&q.rel));
     }
 }
@@ -496,9 +495,7 @@ fn each_rel_mut(bound: &mut Bound, f: &mut dyn FnMut(&mut Rel)) {
 
 fn mutation_rels_mut(m: &mut crate::typed::tree::Mutation, f: &mut dyn FnMut(&mut Rel)) {
     f(&mut m.source);
-    let kind =
-        walk::mutation_exprs_mut(&mut m.kind).into_iter().chain(m.checks.iter_mut().flat_map(|c| c.checks.iter_mut().map(|(_, e)| e)));
-    for e in kind.chain(m.returning.iter_mut().flatten().map(|(_, e)| e)) {
+    for e in walk::all_mutation_exprs_mut(m) {
         walk::subqueries_mut(e, &mut |q| f(&mut q.rel));
     }
 }

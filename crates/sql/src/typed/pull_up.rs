@@ -48,10 +48,9 @@ impl PullUp<'_> {
             MutationKind::Merge { arms, .. } => arms.iter_mut().filter_map(|arm| arm.condition.as_mut()).collect(),
             _ => Vec::new(),
         };
-        let checks = mutation.checks.iter_mut().flat_map(|views| views.checks.iter_mut().map(|(_, check)| check));
+        let checks = mutation.checks.checks.iter_mut().map(|check| &mut check.condition);
         conditions.into_iter().chain(checks).for_each(|condition| as_test(self.eval, condition));
-        let returning = mutation.returning.iter_mut().flatten().map(|(_, e)| e);
-        for e in walk::mutation_exprs_mut(&mut mutation.kind).into_iter().chain(returning) {
+        for e in walk::all_mutation_exprs_mut(mutation) {
             super::branches::tell(self.eval, e);
             walk::subqueries_mut(e, &mut |query| self.closed(&mut query.rel));
         }

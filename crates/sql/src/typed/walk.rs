@@ -1,6 +1,6 @@
 //! Walks over the typed tree: columns that an expression uses, free columns of a relation, replacement, renaming.
 
-use crate::typed::tree::{ColId, CteId, Expr, ExprKind, FrameBound, JoinKind, MutationKind, Query, Rel, SortKey};
+use crate::typed::tree::{ColId, CteId, Expr, ExprKind, FrameBound, JoinKind, Mutation, MutationKind, Query, Rel, SortKey};
 use std::collections::{HashMap, HashSet};
 use stoa_pg::registry::Volatility;
 use stoa_pg::{PgType, SqlType};
@@ -101,6 +101,7 @@ pub fn children(rel: &Rel) -> Vec<&Rel> {
     match rel {
         Rel::One | Rel::Values { .. } | Rel::Batches { .. } | Rel::Scan(_) | Rel::Virtual { .. } | Rel::CteScan { .. } => Vec::new(),
         Rel::Filter { input, .. }
+        | Rel::Barrier { input }
         | Rel::Project { input, .. }
         | Rel::Aggregate { input, .. }
         | Rel::Window { input, .. }
@@ -121,6 +122,7 @@ pub fn children_mut(rel: &mut Rel) -> Vec<&mut Rel> {
     match rel {
         Rel::One | Rel::Values { .. } | Rel::Batches { .. } | Rel::Scan(_) | Rel::Virtual { .. } | Rel::CteScan { .. } => Vec::new(),
         Rel::Filter { input, .. }
+        | Rel::Barrier { input }
         | Rel::Project { input, .. }
         | Rel::Aggregate { input, .. }
         | Rel::Window { input, .. }
@@ -152,6 +154,7 @@ pub fn exprs_of(rel: &Rel) -> Vec<&Expr> {
         | Rel::SetOp { .. }
         | Rel::Recursive { .. }
         | Rel::Lock { .. }
+        | Rel::Barrier { .. }
         | Rel::Distinct { .. } => {}
         Rel::Scan(scan) => out.extend(scan.as_of.as_deref()),
         Rel::Values { rows, .. } => out.extend(rows.iter().flatten()),
@@ -211,6 +214,7 @@ pub fn exprs_mut(rel: &mut Rel) -> Vec<&mut Expr> {
         | Rel::SetOp { .. }
         | Rel::Recursive { .. }
         | Rel::Lock { .. }
+        | Rel::Barrier { .. }
         | Rel::Distinct { .. } => {}
         Rel::Scan(scan) => out.extend(scan.as_of.as_deref_mut()),
         Rel::Values { rows, .. } => out.extend(rows.iter_mut().flatten()),
@@ -264,6 +268,7 @@ fn given_by(rel: &Rel, out: &mut HashSet<ColId>) {
     match rel {
         Rel::One
         | Rel::Filter { .. }
+        | Rel::Barrier { .. }
         | Rel::Join { .. }
         | Rel::Sort { .. }
         | Rel::Limit { .. }
@@ -515,6 +520,18 @@ pub fn mutation_exprs(kind: &MutationKind) -> Vec<&Expr> {
     }
 }
 
+/// All expressions of a mutation beside its source: those of what it does, the checks, RETURNING.
+pub fn all_mutation_exprs(mutation: &Mutation) -> impl Iterator<Item = &Expr> {
+    let checks = mutation.checks.checks.iter().map(|check| &check.condition);
+    mutation_exprs(&mutation.kind).into_iter().chain(checks).chain(mutation.returning.iter().flatten().map(|(_, e)| e))
+}
+
+/// Mutable form of [`all_mutation_exprs`].
+pub fn all_mutation_exprs_mut(mutation: &mut Mutation) -> impl Iterator<Item = &mut Expr> {
+    let checks = mutation.checks.checks.iter_mut().map(|check| &mut check.condition);
+    mutation_exprs_mut(&mut mutation.kind).into_iter().chain(checks).chain(mutation.returning.iter_mut().flatten().map(|(_, e)| e))
+}
+
 /// Mutable form of [`mutation_exprs`].
 pub fn mutation_exprs_mut(kind: &mut MutationKind) -> Vec<&mut Expr> {
     use crate::typed::tree::{MergeAction, OnConflict};
@@ -606,6 +623,7 @@ fn collect_given(rel: &Rel, out: &mut HashSet<ColId>) {
         Rel::Scan(scan) => out.extend(scan.columns.iter().map(|(_, c)| *c)),
         Rel::Virtual { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
         Rel::Filter { input, .. }
+        | Rel::Barrier { input }
         | Rel::Sort { input, .. }
         | Rel::Limit { input, .. }
         | Rel::DistinctOn { input, .. }

@@ -46,8 +46,7 @@ pub(crate) fn is_inline(bound: &Bound, cache: &PlanCache, settings: Arc<Settings
 }
 
 fn changes_little(mutation: &Mutation) -> bool {
-    mutation.checks.is_none()
-        && walk::mutation_exprs(&mutation.kind).into_iter().chain(mutation.returning.iter().flatten().map(|(_, e)| e)).all(is_quick)
+    walk::all_mutation_exprs(mutation).all(is_quick)
 }
 
 /// A few rows without any table.
@@ -104,8 +103,7 @@ pub(in crate::plan) fn sequences(bound: &Bound) -> Box<[(Oid, i64)]> {
     let rel = match &bound.body {
         BoundBody::Query(query) => &query.rel,
         BoundBody::Mutation(mutation) => {
-            walk::mutation_exprs(&mutation.kind).into_iter().for_each(&mut look);
-            mutation.returning.iter().flatten().for_each(|(_, e)| look(e));
+            walk::all_mutation_exprs(mutation).for_each(&mut look);
             &*mutation.source
         }
     };
