@@ -25,6 +25,14 @@ pub trait System: Send + Sync + Debug {
     fn relation_oid(&self, name: &str) -> PgResult<Option<u32>>;
     /// The name of a schema.
     fn schema_name(&self, oid: u32) -> Option<String>;
+    /// The role whose rights count; 0 where there is none.
+    fn role(&self) -> u32 {
+        0
+    }
+    /// Whether rows that policies hide are left out, rather than being an error: `row_security`.
+    fn row_security(&self) -> bool {
+        true
+    }
     /// Whether the role whose rights count may look into a schema.
     fn may_use_schema(&self, _: u32) -> bool {
         true

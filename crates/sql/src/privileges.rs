@@ -59,7 +59,10 @@ pub fn denied_relation(catalog: &CatalogSnapshot, oid: Oid) -> PgError {
 /// 42501.
 pub fn check(catalog: &CatalogSnapshot, role: Oid, bound: &Bound) -> PgResult<()> {
     let authority = &**catalog.authority();
-    let needed = needed(catalog, bound);
+    let (needed, undecided) = needed(catalog, bound);
+    if let Some(table) = undecided {
+        return Err(PgError::internal(format!("nobody has asked which rows of table {table} may be used")));
+    }
     if let Some((relation, _)) = needed.iter().find(|(relation, what)| !is_noted(bound, *relation, *what)) {
         return Err(PgError::internal(format!("nobody has asked whether relation {relation} may be used")));
     }
@@ -137,32 +140,45 @@ pub fn is_column(catalog: &CatalogSnapshot, relation: Oid, column: ColumnId) -> 
 
 // What the tree needs.
 
-/// What a tree does with relations, whatever was noted.
-fn needed(catalog: &CatalogSnapshot, bound: &Bound) -> Vec<(Oid, Privileges)> {
-    let mut out = Vec::new();
+/// What a tree does with relations, whatever was noted; and a table with row-level security of whose rows nobody has decided.
+fn needed(catalog: &CatalogSnapshot, bound: &Bound) -> (Vec<(Oid, Privileges)>, Option<Oid>) {
+    let mut needed = Needed::default();
+    let out = &mut needed;
     for cte in &bound.ctes {
         match &cte.body {
-            CteBody::Query(rel) => reads(catalog, rel, &mut out),
-            CteBody::Mutation(mutation) => writes(catalog, mutation, &mut out),
+            CteBody::Query(rel) => reads(catalog, rel, out),
+            CteBody::Mutation(mutation) => writes(catalog, mutation, out),
         }
     }
     match &bound.body {
-        BoundBody::Query(query) => reads(catalog, &query.rel, &mut out),
-        BoundBody::Mutation(mutation) => writes(catalog, mutation, &mut out),
+        BoundBody::Query(query) => reads(catalog, &query.rel, out),
+        BoundBody::Mutation(mutation) => writes(catalog, mutation, out),
     }
-    out
+    (needed.relations, needed.undecided)
 }
 
-fn reads(catalog: &CatalogSnapshot, rel: &Rel, out: &mut Vec<(Oid, Privileges)>) {
+#[derive(Default)]
+struct Needed {
+    relations: Vec<(Oid, Privileges)>,
+    undecided: Option<Oid>,
+}
+
+fn reads(catalog: &CatalogSnapshot, rel: &Rel, out: &mut Needed) {
     walk::visit_all(rel, &mut |node| {
         let relation = match node {
-            Rel::Scan(scan) => catalog.view_of_rows(scan.table.oid).map_or(scan.table.oid, |view| view.oid),
+            Rel::Scan(scan) => {
+                if scan.table.row_security.enabled && !scan.rows_decided {
+                    out.undecided = Some(scan.table.oid);
+                }
+                catalog.view_of_rows(scan.table.oid).map_or(scan.table.oid, |view| view.oid)
+            }
             Rel::Virtual { schema, name, .. } if schema == system_relations::SEQUENCES => name.parse().unwrap_or(0),
             Rel::Virtual { schema, name, .. } => system_relations::oid(schema, name),
             Rel::One
             | Rel::Values { .. }
             | Rel::Batches { .. }
             | Rel::Filter { .. }
+            | Rel::Barrier { .. }
             | Rel::Project { .. }
             | Rel::Join { .. }
             | Rel::Aggregate { .. }
@@ -178,11 +194,11 @@ fn reads(catalog: &CatalogSnapshot, rel: &Rel, out: &mut Vec<(Oid, Privileges)>)
             | Rel::Sample { .. }
             | Rel::Lock { .. } => return,
         };
-        out.push((relation, Privileges::NONE));
+        out.relations.push((relation, Privileges::NONE));
     });
 }
 
-fn writes(catalog: &CatalogSnapshot, mutation: &Mutation, out: &mut Vec<(Oid, Privileges)>) {
+fn writes(catalog: &CatalogSnapshot, mutation: &Mutation, out: &mut Needed) {
     reads(catalog, &mutation.source, out);
     for expr in walk::mutation_exprs(mutation) {
         walk::visit_subqueries(expr, &mut |q| reads(catalog, &q.rel, out));
@@ -203,7 +219,10 @@ fn writes(catalog: &CatalogSnapshot, mutation: &Mutation, out: &mut Vec<(Oid, Pr
             })
         }),
     };
-    out.push((mutation.table.0.oid, what));
+    if mutation.table.0.row_security.enabled && !mutation.usage.rows_decided {
+        out.undecided = Some(mutation.table.0.oid);
+    }
+    out.relations.push((mutation.table.0.oid, what));
 }
 
 fn is_noted(bound: &Bound, relation: Oid, what: Privileges) -> bool {

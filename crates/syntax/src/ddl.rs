@@ -1,6 +1,7 @@
 //! Statements that define objects: plain data, as written. Names are not resolved, types and expressions are sqlparser's.
 
 use crate::ast::{DataType, Expr, Ident, ObjectName, Query, Statement};
+use crate::policy::{PolicyStatement, RowSecurityChange};
 use crate::rights::{DefaultPrivilegesStatement, GrantStatement, RoleRef, RoleStatement};
 
 /// What an object is called in a statement.
@@ -288,6 +289,8 @@ pub enum AlterAction {
         column: Ident,
         what: String,
     },
+    /// ENABLE ROW LEVEL SECURITY and its kin.
+    RowSecurity(RowSecurityChange),
     AddConstraint(Constraint),
     DropConstraint {
         name: Ident,
@@ -342,6 +345,11 @@ pub enum CommentTarget {
     Column(ObjectName),
     Constraint {
         name: Ident,
+        table: ObjectName,
+    },
+    /// The name is folded.
+    Policy {
+        name: String,
         table: ObjectName,
     },
     Database(Ident),
@@ -422,6 +430,7 @@ pub enum Ddl {
     },
     Role(RoleStatement),
     Grant(GrantStatement),
+    Policy(PolicyStatement),
     DefaultPrivileges(DefaultPrivilegesStatement),
     /// Something that PostgreSQL has and Stoa has not: the words of the statement.
     Unsupported(String),

@@ -10,6 +10,7 @@ mod keywords;
 mod lexer;
 pub mod locking;
 pub mod marks;
+pub mod policy;
 pub mod rights;
 pub mod script;
 pub mod secrets;

@@ -195,6 +195,7 @@ pub(super) fn refused(action: &AlterAction, relation: &str, kind: &str) -> PgErr
             }
         }
         AlterAction::ColumnStorage { what, .. } => return refused_words(&format!("ALTER COLUMN ... SET {what}"), relation, kind),
+        AlterAction::RowSecurity(change) => change.words(),
         AlterAction::AddConstraint(_) => "ADD CONSTRAINT",
         AlterAction::DropConstraint { .. } => "DROP CONSTRAINT",
         AlterAction::ValidateConstraint { .. } => "VALIDATE CONSTRAINT",
@@ -356,6 +357,7 @@ pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: 
         AlterAction::AddFamily { family, if_not_exists } => add_family(work, table, family, *if_not_exists).await,
         AlterAction::DropFamily { name, if_exists } => drop_family(work, table, &fold(name), *if_exists),
         AlterAction::Split(_) | AlterAction::Unsplit(_) | AlterAction::Salt(_) => alter_splits(work, table, action).await,
+        AlterAction::RowSecurity(change) => super::policy::change(work, table, *change),
         AlterAction::Unsupported(words) => unsupported(&table, words),
     }
 }
@@ -637,8 +639,6 @@ pub(super) fn unsupported(table: &TableDescriptor, words: &str) -> PgResult<()> 
         "SET WITHOUT OIDS",
         "SET TABLESPACE PG_DEFAULT",
         "SET ACCESS METHOD HEAP",
-        "DISABLE ROW LEVEL SECURITY",
-        "NO FORCE ROW LEVEL SECURITY",
         "REPLICA IDENTITY DEFAULT",
         "ENABLE TRIGGER ALL",
         "ENABLE TRIGGER USER",
@@ -665,7 +665,7 @@ pub(super) fn unsupported(table: &TableDescriptor, words: &str) -> PgResult<()> 
         "CLUSTER" => error.hint("Rows lie in the order of the primary key."),
         "INHERIT" | "NO" | "ATTACH" | "DETACH" => error.hint("There is no inheritance; tables are split into regions by their row keys."),
         "SET" if upper == "SET UNLOGGED" => error.hint("All tables are logged; SET synchronous_commit = off makes commits faster."),
-        "ENABLE" | "DISABLE" | "FORCE" => error.hint("There are no triggers of users, rules and policies; those of foreign keys stay."),
+        "ENABLE" | "DISABLE" | "FORCE" => error.hint("There are no triggers of users and no rules; triggers of foreign keys stay."),
         _ => error,
     })
 }

@@ -237,6 +237,21 @@ fn retype(
             )));
         }
     }
+    for relation in catalog.relations() {
+        let Relation::Table(other) = &**relation else { continue };
+        for policy in &other.row_security.policies {
+            let mut depends_on = policy.conditions().flat_map(|condition| &condition.depends_on);
+            if depends_on.any(|d| d.relation == table.oid && d.columns.contains(&found.id)) {
+                let detail = format!(
+                    "policy {} on table {} depends on column \"{}\"",
+                    quote_name(&policy.name),
+                    quote_name(&other.name),
+                    found.name
+                );
+                return Err(PgError::unsupported("cannot alter type of a column used in a policy definition").detail(detail));
+            }
+        }
+    }
     if found.generated.is_some() && using.is_some() {
         return Err(PgError::new(SqlState::INVALID_COLUMN_DEFINITION, "cannot specify USING when altering type of generated column")
             .detail(format!("Column \"{}\" is a generated column.", found.name)));

@@ -9,6 +9,8 @@ use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::catalog::deparse::quote_name;
 use stoa_sql::catalog::names::has_constraint;
 use stoa_sql::typed::tree::{Expr, ExprKind};
+use stoa_syntax::ast::Statement;
+use stoa_table::catalog::policy::hides_rows;
 use stoa_table::catalog::{ColumnId, Relation, TableDescriptor};
 
 pub(super) fn missing_constraint(table: &TableDescriptor, name: &str) -> PgError {
@@ -120,11 +122,11 @@ pub(super) async fn validate_foreign_key(
         pairs.join(" AND ")
     );
     let parsed = stoa_syntax::parse(&sql).map_err(stoa_sql::bind::syntax_error)?;
-    let Some(statement) = parsed.into_iter().next().map(|p| p.statement) else { return Ok(()) };
+    let Some(Statement::Query(query)) = parsed.into_iter().next().map(|p| p.statement) else { return Ok(()) };
     let path = work.path();
     let mut context = work.bind_context(&catalog, &path);
     context.text = &sql;
-    let bound = stoa_sql::bind::bind_statement(&context, &statement)?;
+    let bound = stoa_sql::bind::bind_over_all_rows(&context, &query)?;
     let mut stream = crate::plan::execute(&work.current(), &bound).await?.stream;
     while let Some(batch) = stream.next().await {
         let batch = batch?;
@@ -137,11 +139,13 @@ pub(super) async fn validate_foreign_key(
             let value = ScalarValue::try_from_array(array, 0).map_err(stoa_sql::typed::from_datafusion)?;
             values.push(if value.is_null() { "null".to_owned() } else { stoa_pg::values::output_text(&work.ctx.eval, &ty, &value)? });
         }
+        let told = !hides_rows(catalog.authority(), work.ctx.role, table);
+        let shown = if told { format!(" ({})=({})", own.join(", "), values.join(", ")) } else { String::new() };
         return Err(PgError::new(
             SqlState::FOREIGN_KEY_VIOLATION,
             format!("insert or update on table \"{}\" violates foreign key constraint \"{}\"", table.name, key.name.name),
         )
-        .detail(format!("Key ({})=({}) is not present in table \"{}\".", own.join(", "), values.join(", "), target.name))
+        .detail(format!("Key{shown} is not present in table \"{}\".", target.name))
         .schema(schema_name(work, table.schema))
         .table(table.name.clone())
         .constraint(key.name.name.clone()));

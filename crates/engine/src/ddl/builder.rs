@@ -17,7 +17,8 @@ use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, IndexElement, KeyColu
 use stoa_table::catalog::Epoch;
 use stoa_table::catalog::{
     CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, FamilyDescriptor, ForeignKeyAction, ForeignKeyDescriptor, Identity,
-    IndexDescriptor, IndexKey, IndexPart, IndexState, KeyForm, KeyPart, Oid, OnCommit, Relation, SequenceDescriptor, TableDescriptor,
+    IndexDescriptor, IndexKey, IndexPart, IndexState, KeyForm, KeyPart, Oid, OnCommit, Relation, RowSecurity, SequenceDescriptor,
+    TableDescriptor,
 };
 use stoa_table::row::KeyCodec;
 use stoa_table::row::epoch::counted_from_2000;
@@ -74,6 +75,7 @@ impl<'a> TableBuilder<'a> {
             on_commit: OnCommit::PreserveRows,
             next_column_id: 1,
             epoch: Epoch::Postgres,
+            row_security: RowSecurity::default(),
         };
         Ok(Self::over(work, table, names))
     }

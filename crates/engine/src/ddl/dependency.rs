@@ -18,6 +18,8 @@ pub(crate) enum Object {
     Constraint(Oid, Oid),
     Index(Oid, Oid),
     Default(Oid, ColumnId),
+    /// A policy of a table, by its OID.
+    Policy(Oid, Oid),
 }
 
 /// Decides what is dropped along.
@@ -44,6 +46,7 @@ fn exists(catalog: &CatalogSnapshot, object: &Object) -> bool {
         }
         Object::Constraint(table, constraint) => catalog.table(*table).is_some_and(|t| constraint_name(t, *constraint).is_some()),
         Object::Index(_, index) => catalog.index(*index).is_some(),
+        Object::Policy(table, policy) => catalog.table(*table).is_some_and(|t| policy_name(t, *policy).is_some()),
     }
 }
 
@@ -89,7 +92,11 @@ impl<'a> Dropping<'a> {
                         }
                     }
                     Object::Schema(_) => {}
-                    Object::Column(table, _) | Object::Constraint(table, _) | Object::Index(table, _) | Object::Default(table, _) => {
+                    Object::Column(table, _)
+                    | Object::Constraint(table, _)
+                    | Object::Index(table, _)
+                    | Object::Default(table, _)
+                    | Object::Policy(table, _) => {
                         tables.insert(*table);
                     }
                 }
@@ -269,7 +276,7 @@ impl<'a> Dropping<'a> {
                     self.references(&catalog, &table, Some(&columns), object);
                 }
             }
-            Object::Default(..) => {}
+            Object::Default(..) | Object::Policy(..) => {}
         }
     }
 
@@ -315,6 +322,19 @@ impl<'a> Dropping<'a> {
             let uses = view.depends_on.iter().any(|d| d.relation == relation && column.is_none_or(|c| d.columns.contains(&c)));
             if uses {
                 self.depends(Object::Relation(view.oid), object);
+            }
+        }
+        // A table's policies go with it.
+        for other in sorted(catalog) {
+            let Relation::Table(table) = &*other else { continue };
+            if self.seen.contains(&Object::Relation(table.oid)) {
+                continue;
+            }
+            for policy in &table.row_security.policies {
+                let mut depends_on = policy.conditions().flat_map(|condition| &condition.depends_on);
+                if depends_on.any(|d| d.relation == relation && column.is_none_or(|c| d.columns.contains(&c))) {
+                    self.depends(Object::Policy(table.oid, policy.oid), object);
+                }
             }
         }
     }
@@ -390,6 +410,10 @@ impl<'a> Dropping<'a> {
                 let name = catalog.index(*index).map_or_else(String::new, |(_, i)| quote_name(&i.name));
                 format!("index {name}")
             }
+            Object::Policy(table, policy) => {
+                let name = catalog.table(*table).and_then(|t| policy_name(t, *policy)).unwrap_or_default();
+                format!("policy {} on table {}", quote_name(&name), relation(table))
+            }
         }
     }
 
@@ -432,7 +456,11 @@ impl<'a> Dropping<'a> {
                         work.put(Relation::View(view))?;
                     }
                 }
-                Object::Column(table, _) | Object::Constraint(table, _) | Object::Index(table, _) | Object::Default(table, _) => {
+                Object::Column(table, _)
+                | Object::Constraint(table, _)
+                | Object::Index(table, _)
+                | Object::Default(table, _)
+                | Object::Policy(table, _) => {
                     if !self.contains(&Object::Relation(*table))
                         && let Some(descriptor) = work.catalog().table(*table).cloned()
                     {
@@ -447,6 +475,7 @@ impl<'a> Dropping<'a> {
             for object in &self.order {
                 match object {
                     Object::Column(t, column) if *t == oid => remove_column(&mut table, *column),
+                    Object::Policy(t, policy) if *t == oid => table.row_security.policies.retain(|p| p.oid != *policy),
                     Object::Default(t, column) if *t == oid => {
                         if let Some(column) = table.columns.iter_mut().find(|c| c.id == *column) {
                             column.default = None;
@@ -533,6 +562,10 @@ fn key_columns(table: &TableDescriptor, oid: Oid) -> Option<Vec<ColumnId>> {
             stoa_table::catalog::IndexKey::Expr(_) => None,
         })
         .collect()
+}
+
+fn policy_name(table: &TableDescriptor, oid: Oid) -> Option<String> {
+    table.row_security.policies.iter().find(|policy| policy.oid == oid).map(|policy| policy.name.clone())
 }
 
 /// The name of a table's constraint by OID.

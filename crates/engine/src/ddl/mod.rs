@@ -20,6 +20,7 @@ mod maintenance;
 mod opclass;
 mod owner;
 mod passes;
+mod policy;
 mod rights;
 mod role;
 mod row_key;
@@ -104,6 +105,7 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
             Ddl::Refresh { name, concurrently, with_data } => table::refresh(work, name, *concurrently, *with_data).await,
             Ddl::DropUnknown { kind, names, if_exists } => drop_unknown(&work, kind, names, *if_exists),
             Ddl::Role(statement) => role::execute(work, statement).await,
+            Ddl::Policy(statement) => policy::execute(work, statement).await,
             Ddl::Grant(statement) => grant::execute(work, statement).await,
             Ddl::DefaultPrivileges(statement) => grant::change_defaults(work, statement).await,
             Ddl::Unsupported(words) => Err(unsupported(words)),
@@ -425,7 +427,9 @@ fn commented(work: Work<'_>, target: &CommentTarget) -> PgResult<Option<Arc<Rela
             Ok(table.and_then(|oid| work.catalog().relation(oid).cloned()))
         }
         CommentTarget::Object(ObjectKind::Schema, _) => Ok(None),
-        CommentTarget::Object(_, name) | CommentTarget::Constraint { table: name, .. } => work.find(name),
+        CommentTarget::Object(_, name) | CommentTarget::Constraint { table: name, .. } | CommentTarget::Policy { table: name, .. } => {
+            work.find(name)
+        }
         CommentTarget::Column(name) => {
             let table = name.0.split_last().map(|(_, table)| ObjectName(table.to_vec())).filter(|table| !table.0.is_empty());
             table.map_or(Ok(None), |table| work.find(&table))
@@ -552,6 +556,13 @@ async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -
                     format!("constraint \"{name}\" for table \"{}\" does not exist", table.name),
                 ));
             }
+            work.put(Relation::Table(table))?;
+        }
+        CommentTarget::Policy { name, table } => {
+            let mut table = work.table(table)?;
+            let called = table.name.clone();
+            let policy = table.row_security.policies.iter_mut().find(|policy| policy.name == *name);
+            policy.ok_or_else(|| policy::missing(name, &called))?.comment = text;
             work.put(Relation::Table(table))?;
         }
         CommentTarget::Database(_) => return Err(PgError::unsupported("COMMENT ON DATABASE is not supported")),

@@ -199,6 +199,7 @@ pub(super) async fn drop_owned(work: Work<'_>, by: &[RoleRef], cascade: bool) ->
     dropping.execute().await?;
     for role in roles {
         forget_grants(&work, role)?;
+        super::policy::forget_role(work, role)?;
     }
     Ok(())
 }
@@ -274,6 +275,7 @@ pub(super) fn uses_of(catalog: &CatalogSnapshot, path: &[Oid], role: Oid) -> Vec
             out.push(format!("privileges for {described}"));
         }
     }
+    out.extend(super::policy::uses_of(catalog, role, &|oid| shown(catalog, path, RightsOf::Relation(oid))));
     out
 }
 

@@ -10,6 +10,7 @@ use stoa_sql::bind::fold;
 use stoa_sql::privileges::{check_schema, denied, denied_relation, not_owner, relation_class};
 use stoa_syntax::ast::{Ident, ObjectName};
 use stoa_syntax::ddl::{AlterAction, Column, CommentTarget, ConstraintKind, Ddl, ObjectKind, References, ReindexTarget, TableElement};
+use stoa_syntax::policy::PolicyStatement;
 use stoa_table::catalog::{ColumnId, ObjectClass, Oid, Privileges, Relation, RightsOf, TableDescriptor};
 
 /// Whether the current role may run a definition.
@@ -61,7 +62,7 @@ pub(super) fn check(work: &Work<'_>, ddl: &Ddl) -> PgResult<()> {
                 parts.pop();
                 if parts.is_empty() { Ok(()) } else { owned_relation(work, &ObjectName(parts)) }
             }
-            CommentTarget::Constraint { table, .. } => owned_relation(work, table),
+            CommentTarget::Constraint { table, .. } | CommentTarget::Policy { table, .. } => owned_relation(work, table),
             CommentTarget::Database(_) => check_owns(work, RightsOf::Database),
             CommentTarget::Other(_) => Ok(()),
         },
@@ -72,6 +73,12 @@ pub(super) fn check(work: &Work<'_>, ddl: &Ddl) -> PgResult<()> {
             ReindexTarget::Database(_) => check_owns(work, RightsOf::Database),
         },
         Ddl::Refresh { name, .. } => owned_relation(work, name),
+        Ddl::Policy(PolicyStatement::Drop { table, .. }) => owned_relation(work, table).map_err(|error| match work.split(table) {
+            // In PostgreSQL's words: it is the policy that is found first.
+            Ok((_, name)) if error.message().starts_with("must be owner") => not_owner("relation", &name),
+            _ => error,
+        }),
+        Ddl::Policy(statement) => owned_relation(work, statement.table()),
         // Checked where the role, the grantee or the new owner is known.
         Ddl::Role(_) | Ddl::Grant(_) | Ddl::DefaultPrivileges(_) => Ok(()),
         // There are none, or nobody may.

@@ -18,6 +18,7 @@ use stoa_sql::typed::evaluator::TableEvaluator;
 use stoa_sql::typed::guard::{as_test, only_where};
 use stoa_sql::typed::tree::{ColId, Expr};
 use stoa_sql::typed::walk;
+use stoa_table::catalog::policy::hides_rows;
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, Oid, TableDescriptor};
 use stoa_table::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
 use stoa_table::txn::Isolation;
@@ -310,11 +311,10 @@ fn duplicate(
         })
         .collect();
     let schema = work.catalog().schema(table.schema).map_or_else(String::new, |s| s.name.clone());
-    PgError::new(SqlState::UNIQUE_VIOLATION, format!("could not create unique index \"{index}\""))
-        .detail(format!("Key ({})=({}) is duplicated.", names.join(", "), texts.join(", ")))
-        .schema(schema)
-        .table(table.name.clone())
-        .constraint(index)
+    let error = PgError::new(SqlState::UNIQUE_VIOLATION, format!("could not create unique index \"{index}\""));
+    let told = !hides_rows(&work.authority(), work.ctx.role, table);
+    let detail = || format!("Key ({})=({}) is duplicated.", names.join(", "), texts.join(", "));
+    if told { error.detail(detail()) } else { error }.schema(schema).table(table.name.clone()).constraint(index)
 }
 
 /// Fills indexes of a table with the rows that it has, for a command that is told with the progress.

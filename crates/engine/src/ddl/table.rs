@@ -15,7 +15,7 @@ use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Ou
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{Constraint, ConstraintKind, CreateTable, CreateTableAs, OnCommitAction, RowSource, StorageOption, TableElement};
 use stoa_table::catalog::{
-    CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, OnCommit, Relation, Salt, TableDescriptor, ViewColumn,
+    CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, OnCommit, Relation, RightsOf, Salt, TableDescriptor, ViewColumn,
     ViewDescriptor,
 };
 use stoa_table::row::split_points::in_buckets;
@@ -840,8 +840,11 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
     };
     let catalog = work.catalog();
     let path = work.path();
-    let bound = bind_stored_query(&work.bind_context(&catalog, &path), view.oid, &syntax)?;
-    stoa_sql::privileges::check(&catalog, work.ctx.role, &bound)?;
+    // It is the owner who reads, whoever asks for it: `current_user` in what is read is that role.
+    let owner = catalog.authority().rights(RightsOf::Relation(view.oid)).owner;
+    let named = work.ctx.with_role(owner);
+    let bound = bind_stored_query(&Work { ctx: &named }.bind_context(&catalog, &path), view.oid, &syntax)?;
+    stoa_sql::privileges::check(&catalog, owner, &bound)?;
     let query = query_of(bound, &[])?;
     let mut builder = TableBuilder::of(work, old.clone());
     builder.move_storage().await?;
@@ -853,7 +856,7 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
         work.put(Relation::View(ViewDescriptor { unpopulated: !with_data, ..view }))?;
     }
     if with_data {
-        fill(work, &table, &query).await?;
+        fill(Work { ctx: &named }, &table, &query).await?;
     }
     Ok("REFRESH MATERIALIZED VIEW".into())
 }

@@ -7,7 +7,7 @@ use stoa_sql::definition::view_text::{change_text, dependencies, quoted, text_of
 use stoa_sql::typed::tree::{BoundBody, CteBody};
 use stoa_syntax::ast::{self, ObjectName, ObjectNamePart};
 use stoa_syntax::ddl::{CreateView, StorageOption};
-use stoa_table::catalog::{Dependency, Oid, Relation, ViewColumn, ViewDescriptor};
+use stoa_table::catalog::{Dependency, Oid, PolicyDescriptor, Relation, ViewColumn, ViewDescriptor};
 
 /// CREATE VIEW.
 pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<String> {
@@ -113,7 +113,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
     Ok(TAG.into())
 }
 
-/// The options of a view. There are no privileges that `security_invoker` and `security_barrier` could be about: they are kept and shown.
+/// The options of a view.
 ///
 /// # Errors
 /// 22023 for an option that there is none of, or a value that it does not take.
@@ -191,27 +191,41 @@ pub(crate) fn stored_text(work: Work<'_>, query: &ast::Query) -> PgResult<(Strin
     Ok((sql, dependencies(&bound.uses, &named)))
 }
 
-fn change_views(
+/// Changes the texts of views and policies that use something.
+fn change_texts(
     work: Work<'_>,
-    uses: impl Fn(&ViewDescriptor) -> bool,
+    uses: impl Fn(&[Dependency]) -> bool,
     mut change: impl FnMut(&mut ObjectName, &mut Option<ast::TableAlias>),
 ) -> PgResult<()> {
     let catalog = work.catalog();
     for relation in catalog.relations() {
-        let Relation::View(view) = &**relation else { continue };
-        if uses(view) {
-            let sql = change_text(&view.sql, &mut change)?;
-            work.put(Relation::View(ViewDescriptor { sql, ..view.clone() }))?;
+        match &**relation {
+            Relation::View(view) if uses(&view.depends_on) => {
+                let sql = change_text(&view.sql, &mut change)?;
+                work.put(Relation::View(ViewDescriptor { sql, ..view.clone() }))?;
+            }
+            Relation::Table(table) => {
+                let mut changed = table.clone();
+                for condition in changed.row_security.policies.iter_mut().flat_map(PolicyDescriptor::conditions_mut) {
+                    if uses(&condition.depends_on) {
+                        condition.sql = change_text(&condition.sql, &mut change)?;
+                    }
+                }
+                if changed.row_security != table.row_security {
+                    work.put(Relation::Table(changed))?;
+                }
+            }
+            Relation::View(_) | Relation::Sequence(_) => {}
         }
     }
     Ok(())
 }
 
-/// A relation has another name or another schema: the views over it follow.
+/// A relation has another name or another schema: the views over it and the policies that read it follow.
 pub(crate) fn relation_renamed(work: Work<'_>, oid: Oid, old: (&str, &str), new: (&str, &str)) -> PgResult<()> {
-    change_views(
+    change_texts(
         work,
-        |view| view.depends_on.iter().any(|d| d.relation == oid),
+        |depends_on| depends_on.iter().any(|d| d.relation == oid),
         |name, _| {
             if name_parts(name).is_ok_and(|p| p == [old.0, old.1]) {
                 *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(new.0)), ObjectNamePart::Identifier(quoted(new.1))]);
@@ -222,7 +236,7 @@ pub(crate) fn relation_renamed(work: Work<'_>, oid: Oid, old: (&str, &str), new:
 
 /// A schema has another name.
 pub(crate) fn schema_renamed(work: Work<'_>, old: &str, new: &str) -> PgResult<()> {
-    change_views(
+    change_texts(
         work,
         |_| true,
         |name, _| {
@@ -235,11 +249,11 @@ pub(crate) fn schema_renamed(work: Work<'_>, old: &str, new: &str) -> PgResult<(
     )
 }
 
-/// The `n`-th visible column of a relation is gone, and no view uses it: the lists of columns get shorter.
+/// The `n`-th visible column of a relation is gone, and no view or policy uses it: the lists of columns get shorter.
 pub(crate) fn column_dropped(work: Work<'_>, oid: Oid, qualified: (&str, &str), n: usize) -> PgResult<()> {
-    change_views(
+    change_texts(
         work,
-        |view| view.depends_on.iter().any(|d| d.relation == oid),
+        |depends_on| depends_on.iter().any(|d| d.relation == oid),
         |name, alias| {
             if name_parts(name).is_ok_and(|p| p == [qualified.0, qualified.1])
                 && let Some(alias) = alias

@@ -402,6 +402,8 @@ impl<'a> Work<'a> {
             as_of: None,
             hints: vec![stoa_table::access::Hint::NoIndex(Vec::new())],
             scan_id: 1,
+            // Constraints and indexes are about all rows.
+            rows_decided: true,
         };
         let mut rel = Rel::Scan(Box::new(scan));
         if let Some(predicate) = filter {
@@ -427,6 +429,7 @@ impl<'a> Work<'a> {
             warnings: Vec::new(),
             names_cursor: false,
             unpopulated: None,
+            policies_of: None,
         };
         Ok(crate::plan::execute(&self.current(), &bound).await?.stream)
     }

@@ -489,13 +489,16 @@ async fn owns(ctx: &StatementContext, writer: &TableWriter, index: &IndexWriter,
 fn duplicated(writer: &TableWriter, index: &IndexWriter, rows: &Rows, row: usize) -> PgResult<PgError> {
     let entries = index.entries(rows)?;
     let of_write = duplicate_entry(writer, index, &entries, row)?;
-    let detail = of_write.fields().detail.clone().unwrap_or_default().replace("already exists", "is duplicated");
+    let detail = of_write.fields().detail.as_ref().map(|detail| detail.replace("already exists", "is duplicated"));
     let name = &index.descriptor.name;
-    Ok(PgError::new(SqlState::UNIQUE_VIOLATION, format!("could not create unique index \"{name}\""))
-        .detail(detail)
-        .schema(writer.schema_name())
-        .table(&writer.table.name)
-        .constraint(name))
+    let error = PgError::new(SqlState::UNIQUE_VIOLATION, format!("could not create unique index \"{name}\""));
+    Ok(match detail {
+        Some(detail) => error.detail(detail),
+        None => error,
+    }
+    .schema(writer.schema_name())
+    .table(&writer.table.name)
+    .constraint(name))
 }
 
 /// Finishes the build of an index of a table, in a session of its own.

@@ -160,6 +160,7 @@ pub fn type_of_column(rel: &Rel, id: ColId) -> Option<SqlType> {
         }
         Rel::Join { left, right, .. } => type_of_column(left, id).or_else(|| type_of_column(right, id)),
         Rel::Filter { input, .. }
+        | Rel::Barrier { input }
         | Rel::Sort { input, .. }
         | Rel::Limit { input, .. }
         | Rel::DistinctOn { input, .. }

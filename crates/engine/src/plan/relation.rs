@@ -23,6 +23,7 @@ use stoa_exec::datafusion_faults::{effects, filter_barrier, skip_rows};
 use stoa_exec::node::{MakeExec, StoaNode, extend};
 use stoa_exec::nodes::StatementContext;
 use stoa_exec::nodes::apply::too_many_rows;
+use stoa_exec::nodes::barrier;
 use stoa_exec::nodes::lock_rows::RowLocks;
 use stoa_exec::nodes::working_table::{Round, Rows, RowsOnDemand, WorkingTableExec};
 use stoa_exec::write::Subqueries;
@@ -114,6 +115,7 @@ impl Planner {
             Rel::Scan(scan) => super::scan::plan_scan(self, scan),
             Rel::Virtual { schema, name, columns } => crate::virtual_tables::scan::plan(&self.ctx, schema, name, columns),
             Rel::Filter { input, predicate } => self.plan_filter(input, predicate).await,
+            Rel::Barrier { input } => barrier::plan(self.plan(input).await?),
             Rel::Project { input, exprs } => {
                 let mut list: Vec<Expr> = exprs.iter().filter(|(c, _)| self.is_used(*c)).map(|(_, e)| e.clone()).collect();
                 let ids: Vec<ColId> = exprs.iter().map(|(c, _)| *c).filter(|c| self.is_used(*c)).collect();

@@ -93,6 +93,7 @@ fn reached<'r>(rel: &'r Rel, joined: bool, out: &mut Vec<&'r TableScan>) {
     match rel {
         Rel::Scan(scan) => out.push(scan),
         Rel::Filter { input, .. }
+        | Rel::Barrier { input }
         | Rel::Project { input, .. }
         | Rel::Sort { input, .. }
         | Rel::Limit { input, .. }

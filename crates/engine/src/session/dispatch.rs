@@ -599,6 +599,7 @@ pub(crate) async fn evaluate(context: &stoa_exec::nodes::StatementContext, exprs
         warnings: Vec::new(),
         names_cursor: false,
         unpopulated: None,
+        policies_of: None,
     };
     let mut stream = crate::plan::execute(context, &bound).await?.stream;
     while let Some(batch) = stream.next().await {

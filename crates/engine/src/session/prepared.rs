@@ -97,6 +97,7 @@ impl BoundStatement {
         Arc::ptr_eq(&self.catalog, &system.catalog)
             && Arc::ptr_eq(&self.values, values)
             && (Arc::ptr_eq(&self.search_path, &system.search_path) || self.search_path == system.search_path)
+            && self.bound.policies_of.is_none_or(|(role, on)| role == system.role && on == system.session.settings().row_security)
             && !self.bound.names_cursor
     }
 

@@ -76,7 +76,9 @@ impl StatementContext {
     /// The same in the name of another role.
     #[must_use]
     pub fn with_role(&self, role: Oid) -> Self {
-        Self { system: Arc::new(SessionEnvironment { role, ..(*self.system).clone() }), ..self.clone() }
+        let system = Arc::new(SessionEnvironment { role, ..(*self.system).clone() });
+        let eval = EvalContext { system: Arc::clone(&system) as Arc<dyn System>, ..self.eval.clone() };
+        Self { system, eval, ..self.clone() }
     }
 
     /// Stores a relation, new or changed, in the transaction's catalog. Names are checked again when it commits.
@@ -95,6 +97,12 @@ impl StatementContext {
             }
             if catalog.relation_by_name(relation.schema(), relation.name()).is_some_and(|other| other.oid() != relation.oid()) {
                 return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{}\" already exists", relation.name())));
+            }
+            if let Relation::Table(table) = &relation {
+                let mut roles = table.row_security.policies.iter().flat_map(|policy| &policy.roles);
+                if roles.any(|role| *role != PUBLIC_GRANTEE && catalog.authority().role(*role).is_none()) {
+                    return Err(PgError::new(SqlState::UNDEFINED_OBJECT, "the role was dropped by another transaction"));
+                }
             }
             catalog.put_relation(relation.clone());
             Ok(())
@@ -168,6 +176,14 @@ impl System for SessionEnvironment {
 
     fn schema_name(&self, oid: u32) -> Option<String> {
         self.catalog.schema(oid).map(|s| s.name.clone())
+    }
+
+    fn role(&self) -> u32 {
+        self.role
+    }
+
+    fn row_security(&self) -> bool {
+        self.session.settings().row_security
     }
 
     fn may_use_schema(&self, schema: u32) -> bool {

@@ -1,6 +1,7 @@
 //! Execution nodes, one file each, and the table provider.
 
 pub mod apply;
+pub mod barrier;
 pub mod bounded;
 mod cached_columns;
 pub mod foreign_form;

@@ -1263,7 +1263,7 @@ pub(super) const OF_SESSIONS: &[Setting] = &[
         description: "Enable row security.",
         report: false,
         hidden: false,
-        effect: false,
+        effect: true,
     },
     Setting {
         name: "search_path",

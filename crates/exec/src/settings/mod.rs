@@ -150,6 +150,8 @@ pub struct Settings {
     pub synchronous_commit: bool,
     /// `session_replication_role` is `replica`: foreign keys are neither checked nor acted upon.
     pub replica: bool,
+    /// `row_security`: rows that policies hide are left out; otherwise a statement that they would be hidden from fails.
+    pub row_security: bool,
     /// `log_statement`.
     pub log_statement: LogStatement,
     /// SET SESSION AUTHORIZATION; `None`: who has logged in.
@@ -187,6 +189,7 @@ impl Default for Settings {
             default_deferrable: false,
             synchronous_commit: true,
             replica: false,
+            row_security: true,
             log_statement: LogStatement::None,
             authorization: None,
             role: None,
@@ -373,6 +376,7 @@ impl Settings {
             "default_transaction_deferrable" => self.default_deferrable = raw == "on",
             "synchronous_commit" => self.synchronous_commit = raw != "off",
             "transform_null_equals" => self.change_values(|v| v.null_equals = raw == "on"),
+            "row_security" => self.row_security = raw == "on",
             "session_replication_role" => self.replica = raw == "replica",
             "log_statement" => {
                 self.log_statement = match raw {

@@ -3,14 +3,17 @@
 //! PostgreSQL checks row by row: the first row that fails is the one that is told, and of its constraints NOT NULL comes first,
 //! by column, then CHECK by name, then uniqueness.
 
-use super::row_exprs::{RowExprs, Subqueries};
+use super::policy::Conditions;
+use super::row_exprs::Subqueries;
 use super::rows::Rows;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
+use crate::nodes::StatementContext;
 use arrow::array::{Array, ArrayRef};
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
 use stoa_sql::catalog::deparse::quote_name;
-use stoa_sql::typed::tree::ViewChecks;
+use stoa_sql::typed::tree::{AsksCheck, RowChecks};
+use stoa_table::catalog::policy::hides_rows;
 use stoa_table::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, IndexKey, ObjectClass, Privileges, RightsOf, TableDescriptor};
 
 /// How many rows pass, and what the next one fails.
@@ -49,25 +52,29 @@ pub fn first_failure(writer: &TableWriter, rows: &Rows) -> PgResult<(usize, Opti
 
 /// WITH CHECK OPTION of the views through which rows are written.
 pub struct ViewCheck {
-    exprs: RowExprs,
-    /// The column of the table for each that the conditions use.
-    used: Vec<ColumnId>,
+    conditions: Conditions,
     views: Vec<String>,
 }
 
 impl ViewCheck {
+    /// `None` where no view asks.
     #[must_use]
-    pub fn new(queries: &dyn Subqueries, checks: &ViewChecks) -> Self {
-        let exprs = RowExprs::new(queries, checks.checks.iter().map(|(_, e)| e.clone()).collect());
-        let used = exprs.columns().filter_map(|col| checks.columns.iter().find(|(_, c)| *c == col).map(|(id, _)| *id)).collect();
-        Self { exprs, used, views: checks.checks.iter().map(|(view, _)| view.clone()).collect() }
+    pub fn new(queries: &dyn Subqueries, checks: &RowChecks) -> Option<Self> {
+        let mut chosen = Vec::new();
+        let mut views = Vec::new();
+        for check in &checks.checks {
+            if let AsksCheck::View(view) = &check.asks {
+                chosen.push(check);
+                views.push(view.clone());
+            }
+        }
+        (!chosen.is_empty()).then(|| Self { conditions: Conditions::new(queries, checks, &chosen), views })
     }
 
     /// # Errors
     /// 44000 for a row that a view would not show.
-    pub async fn check(&mut self, writer: &TableWriter, rows: &Rows) -> PgResult<()> {
-        let columns = self.used.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>()?;
-        let results = self.exprs.evaluate(&writer.ctx.eval, &writer.ctx.params, columns, rows.len()).await?;
+    pub async fn check(&self, writer: &TableWriter, rows: &Rows) -> PgResult<()> {
+        let results = self.conditions.evaluate(writer, rows).await?;
         for row in 0..rows.len() {
             for (view, passed) in self.views.iter().zip(&results) {
                 let passed = datafusion::common::cast::as_boolean_array(passed).map_err(stoa_sql::typed::from_datafusion)?;
@@ -112,21 +119,23 @@ impl Failure {
     }
 }
 
-/// Whether the current role may read columns of the table: what an error tells is no more than that.
-fn may_read(writer: &TableWriter, mut columns: impl Iterator<Item = ColumnId>) -> bool {
-    let (authority, role, table) = (writer.ctx.catalog.authority(), writer.ctx.role, writer.table.oid);
+/// Whether the current role may read columns of a table, of any row: what an error tells is no more than that.
+pub(super) fn may_read(ctx: &StatementContext, table: &TableDescriptor, mut columns: impl Iterator<Item = ColumnId>) -> bool {
+    let (authority, role) = (ctx.catalog.authority(), ctx.role);
     let (one, none) = (Privileges::SELECT, Privileges::NONE);
-    authority.may(role, ObjectClass::Table, RightsOf::Relation(table), one)
-        || columns.all(|column| authority.column_privileges(role, table, column, one, none).0.has(one))
+    !hides_rows(authority, role, table)
+        && (authority.may(role, ObjectClass::Table, RightsOf::Relation(table.oid), one)
+            || columns.all(|column| authority.column_privileges(role, table.oid, column, one, none).0.has(one)))
 }
 
 /// The error with the row that fails, as far as the current role may read it.
 fn with_row(error: PgError, writer: &TableWriter, rows: &Rows, row: usize) -> PgResult<PgError> {
     let visible: Vec<&ColumnDescriptor> = writer.table.visible_columns().collect();
-    if may_read(writer, visible.iter().map(|column| column.id)) {
+    let (ctx, table) = (&writer.ctx, &writer.table);
+    if may_read(ctx, table, visible.iter().map(|column| column.id)) {
         return Ok(error.detail(format!("Failing row contains {}.", row_text(writer, &visible, rows, row)?)));
     }
-    let shown: Vec<&ColumnDescriptor> = visible.into_iter().filter(|column| may_read(writer, std::iter::once(column.id))).collect();
+    let shown: Vec<&ColumnDescriptor> = visible.into_iter().filter(|column| may_read(ctx, table, std::iter::once(column.id))).collect();
     if shown.is_empty() {
         return Ok(error);
     }
@@ -211,7 +220,7 @@ pub fn duplicate_primary_key(writer: &TableWriter, rows: &Rows, row: usize) -> P
         named(table, table.key_columns().map(|p| p.column)).into_iter().map(|(name, ty)| (quote_name(&name), ty)).collect();
     let arrays = table.key_columns().map(|p| rows.column(p.column).cloned()).collect::<PgResult<Vec<_>>>()?;
     let name = table.primary_key.as_ref().map_or("", |c| c.name.as_str());
-    let shown = may_read(writer, table.key.iter().map(|part| part.column));
+    let shown = may_read(&writer.ctx, table, table.key.iter().map(|part| part.column));
     Ok(duplicate(writer, name, shown.then_some(key_text(&writer.ctx.eval, &columns, &arrays, row)?)).row(row))
 }
 
@@ -221,10 +230,13 @@ pub fn duplicate_primary_key(writer: &TableWriter, rows: &Rows, row: usize) -> P
 /// The entries are not of the index.
 pub fn duplicate_entry(writer: &TableWriter, index: &IndexWriter, entries: &Entries<'_>, row: usize) -> PgResult<PgError> {
     let columns = index_parts(&writer.table, &index.descriptor);
-    // What an expression reads is not one column.
-    let shown =
-        may_read(writer, index.descriptor.parts.iter().map(|part| if let IndexKey::Column(id) = part.key { id } else { ColumnId(0) }));
+    let shown = may_read(&writer.ctx, &writer.table, columns_of_parts(&index.descriptor));
     Ok(duplicate(writer, index.constraint_name(), shown.then_some(key_text(&writer.ctx.eval, &columns, &entries.parts, row)?)).row(row))
+}
+
+/// The columns of an index; what an expression reads is not one column.
+pub(super) fn columns_of_parts(index: &IndexDescriptor) -> impl Iterator<Item = ColumnId> {
+    index.parts.iter().map(|part| if let IndexKey::Column(id) = part.key { id } else { ColumnId(0) })
 }
 
 fn duplicate(writer: &TableWriter, constraint: &str, key: Option<String>) -> PgError {

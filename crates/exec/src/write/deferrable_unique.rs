@@ -4,7 +4,7 @@
 //! lock of its key, as everywhere: nobody else adds a row of that key before the transaction ends. If there is another row of the
 //! key, a check is left behind, for the end of the statement or for the commit.
 
-use super::constraint::{index_parts, key_text};
+use super::constraint::{columns_of_parts, index_parts, key_text, may_read};
 use super::deferred::{CheckKind, DeferredCheck};
 use super::lookup;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
@@ -65,6 +65,7 @@ pub async fn claim(writer: &TableWriter, index: &IndexWriter, entries: &Entries<
     let values = entries.parts.iter().map(|array| Ok(take(array, &positions, None)?)).collect::<PgResult<Vec<_>>>()?;
     txn.defer(Box::new(DeferredCheck {
         constraint: constraint.oid,
+        told: may_read(&writer.ctx, &writer.table, columns_of_parts(&index.descriptor)),
         until_commit: txn.is_deferred(constraint),
         kind: CheckKind::Unique { table: Arc::clone(&writer.table), index: index.descriptor.oid, keys: doubtful, values },
     }));
@@ -125,7 +126,14 @@ async fn owners(view: &ReadView, table: &TableDescriptor, codec: &Arc<IndexCodec
 ///
 /// # Errors
 /// 23505.
-pub async fn check(txn: &Transaction, table: &TableDescriptor, index: Oid, keys: &KeyList, values: &[ArrayRef]) -> PgResult<()> {
+pub async fn check(
+    txn: &Transaction,
+    table: &TableDescriptor,
+    index: Oid,
+    keys: &KeyList,
+    values: &[ArrayRef],
+    told: bool,
+) -> PgResult<()> {
     let catalog = txn.catalog();
     // As it is now: the table may have been written anew, or the constraint dropped.
     let Some(table) = catalog.table(table.oid) else { return Ok(()) };
@@ -134,22 +142,24 @@ pub async fn check(txn: &Transaction, table: &TableDescriptor, index: Oid, keys:
     let view = txn.newest_view();
     for (row, key) in keys.iter().enumerate() {
         if owners(&view, table, &codec, key).await?.len() > 1 {
-            return Err(violation(txn, table, index, values, row)?);
+            let key = if told { Some(key_text(&EvalContext::default(), &index_parts(table, index), values, row)?) } else { None };
+            return Err(violation(txn, table, index, key));
         }
     }
     Ok(())
 }
 
-fn violation(txn: &Transaction, table: &TableDescriptor, index: &IndexDescriptor, values: &[ArrayRef], row: usize) -> PgResult<PgError> {
-    let columns = index_parts(table, index);
+fn violation(txn: &Transaction, table: &TableDescriptor, index: &IndexDescriptor, key: Option<String>) -> PgError {
     let name = index.constraint.as_ref().map_or(index.name.as_str(), |c| &c.name);
     let schema = txn.catalog().schema(table.schema).map(|s| s.name.clone()).unwrap_or_default();
-    let key = key_text(&EvalContext::default(), &columns, values, row)?;
-    Ok(PgError::new(SqlState::UNIQUE_VIOLATION, format!("duplicate key value violates unique constraint \"{name}\""))
-        .detail(format!("Key {key} already exists."))
-        .schema(schema)
-        .table(&table.name)
-        .constraint(name))
+    let error = PgError::new(SqlState::UNIQUE_VIOLATION, format!("duplicate key value violates unique constraint \"{name}\""));
+    match key {
+        Some(key) => error.detail(format!("Key {key} already exists.")),
+        None => error,
+    }
+    .schema(schema)
+    .table(&table.name)
+    .constraint(name)
 }
 
 /// 55000: a constraint that may be violated for a while cannot decide a conflict.

@@ -12,7 +12,7 @@ use std::any::Any;
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{EvalContext, PgError, PgResult};
-use stoa_table::catalog::{ForeignKeyDescriptor, Oid, TableDescriptor};
+use stoa_table::catalog::{ColumnId, ForeignKeyDescriptor, Oid, TableDescriptor};
 use stoa_table::failure::concurrent_update;
 use stoa_table::row::{KeyList, RowCodec, RowEncoder};
 use stoa_table::services::locks::{LockStrength, LockWait};
@@ -23,6 +23,8 @@ use stoa_table::txn::{Isolation, Transaction};
 #[derive(Clone, Debug)]
 pub struct DeferredCheck {
     pub constraint: Oid,
+    /// The role that wrote the rows may be told of their values.
+    pub told: bool,
     /// Until the commit, rather than until the end of the statement.
     pub until_commit: bool,
     pub kind: CheckKind,
@@ -99,9 +101,13 @@ pub async fn run_constraints(txn: &Transaction, constraints: Option<&[Oid]>) -> 
 /// 23503, 23505.
 pub(super) async fn run(txn: &Transaction, check: &DeferredCheck) -> PgResult<()> {
     match &check.kind {
-        CheckKind::Unique { table, index, keys, values } => super::deferrable_unique::check(txn, table, *index, keys, values).await,
-        CheckKind::Child { child, fk, keys, values } => check_children(txn, child, fk, keys, values).await,
-        CheckKind::Parent { parent, child, fk, values, may_return } => check_parents(txn, parent, child, fk, values, *may_return).await,
+        CheckKind::Unique { table, index, keys, values } => {
+            super::deferrable_unique::check(txn, table, *index, keys, values, check.told).await
+        }
+        CheckKind::Child { child, fk, keys, values } => check_children(txn, child, fk, keys, values, check.told).await,
+        CheckKind::Parent { parent, child, fk, values, may_return } => {
+            check_parents(txn, parent, child, fk, values, (*may_return, check.told)).await
+        }
     }
 }
 
@@ -111,6 +117,7 @@ async fn check_children(
     fk: &ForeignKeyDescriptor,
     keys: &KeyList,
     values: &[ArrayRef],
+    told: bool,
 ) -> PgResult<()> {
     let catalog = txn.catalog();
     let Some(parent) = catalog.table(fk.referenced_table) else { return Ok(()) };
@@ -147,11 +154,16 @@ async fn check_children(
         if found || !still_there(txn, child, fk, keys.get(*row), values, *row).await? {
             continue;
         }
-        let columns = named(child, fk.columns.iter().copied());
-        let key = key_text(&EvalContext::default(), &columns, values, *row)?;
-        return Err(child_error(txn, child, fk).detail(format!("Key {key} is not present in table \"{}\".", parent.name)));
+        let key = shown_key(told, child, &fk.columns, values, *row)?;
+        return Err(child_error(txn, child, fk).detail(format!("Key{key} is not present in table \"{}\".", parent.name)));
     }
     Ok(())
+}
+
+/// ` (a)=(1)` for a detail; nothing where the values are not told.
+fn shown_key(told: bool, table: &TableDescriptor, columns: &[ColumnId], values: &[ArrayRef], row: usize) -> PgResult<String> {
+    let key = || key_text(&EvalContext::default(), &named(table, columns.iter().copied()), values, row);
+    if told { Ok(format!(" {}", key()?)) } else { Ok(String::new()) }
 }
 
 /// Whether a row that refers still does, with the same values.
@@ -192,7 +204,7 @@ async fn check_parents(
     child: &Arc<TableDescriptor>,
     fk: &ForeignKeyDescriptor,
     values: &[ArrayRef],
-    may_return: bool,
+    (may_return, told): (bool, bool),
 ) -> PgResult<()> {
     let rows = values.first().map_or(0, |a| a.len());
     let wanted: Vec<usize> = (0..rows).filter(|row| values.iter().all(|a| a.is_valid(*row))).collect();
@@ -222,13 +234,12 @@ async fn check_parents(
         children = find_children(&txn.newest_view(), parent, child, fk, values, &gone).await?;
     }
     let Some(row) = children.parents.first() else { return Ok(()) };
-    let columns = named(parent, fk.referenced_columns.iter().copied());
-    let key = key_text(&EvalContext::default(), &columns, values, *row)?;
+    let key = shown_key(told, parent, &fk.referenced_columns, values, *row)?;
     let name = &fk.name.name;
     let error = PgError::new(
         SqlState::FOREIGN_KEY_VIOLATION,
         format!("update or delete on table \"{}\" violates foreign key constraint \"{name}\" on table \"{}\"", parent.name, child.name),
     )
-    .detail(format!("Key {key} is still referenced from table \"{}\".", child.name));
+    .detail(format!("Key{key} is still referenced from table \"{}\".", child.name));
     Err(placed(txn, error, child, name))
 }

@@ -4,6 +4,7 @@
 //! PostgreSQL's triggers do: a check sees what the actions before it did, and not what those behind it will do. Actions may ask for
 //! further ones, which wait behind the rest. Checks that are deferred wait for the commit ([`super::deferred`]).
 
+use super::constraint::may_read;
 use super::deferred::{self, CheckKind, DeferredCheck};
 use super::lookup;
 use super::rows::Rows;
@@ -150,6 +151,7 @@ impl ForeignKeyWork {
         let values = fk.columns.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>()?;
         self.steps.push(Step::Check(DeferredCheck {
             constraint: fk.name.oid,
+            told: may_read(&writer.ctx, &writer.table, fk.columns.iter().copied()),
             until_commit: writer.ctx.txn.is_deferred(&fk.name),
             kind: CheckKind::Child { child: Arc::clone(&writer.table), fk: Arc::new(fk.clone()), keys, values },
         }));
@@ -184,6 +186,7 @@ impl ForeignKeyWork {
             match kind {
                 ForeignKeyAction::NoAction | ForeignKeyAction::Restrict => self.steps.push(Step::Check(DeferredCheck {
                     constraint: fk.name.oid,
+                    told: may_read(&writer.ctx, &writer.table, fk.referenced_columns.iter().copied()),
                     until_commit: kind == ForeignKeyAction::NoAction && writer.ctx.txn.is_deferred(&fk.name),
                     kind: CheckKind::Parent {
                         parent: Arc::clone(&writer.table),
@@ -298,7 +301,8 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
             values: action.old.clone(),
             may_return: true,
         };
-        deferred::run(&ctx.txn, &DeferredCheck { constraint: fk.name.oid, until_commit: false, kind }).await?;
+        let told = may_read(ctx, &action.parent, fk.referenced_columns.iter().copied());
+        deferred::run(&ctx.txn, &DeferredCheck { constraint: fk.name.oid, told, until_commit: false, kind }).await?;
     }
     Ok(())
 }

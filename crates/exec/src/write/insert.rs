@@ -3,8 +3,9 @@
 //! Keys that must be unique are locked first and looked up behind the locks, in the newest commits and the transaction's own
 //! rows: whoever comes second waits, and then sees.
 
-use super::constraint::{duplicate_entry, duplicate_primary_key, first_failure};
+use super::constraint::{duplicate_entry, duplicate_primary_key};
 use super::foreign_key::ForeignKeyWork;
+use super::policy::{checked, refuse};
 use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::Rows;
 use super::table_writer::{Entries, TableWriter};
@@ -17,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
-use stoa_sql::typed::tree::{ColId, Expr, OnConflict};
+use stoa_sql::typed::tree::{ColId, Expr, OnConflict, PolicyCheck};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
 use stoa_table::failure::concurrent_update;
 use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
@@ -203,7 +204,7 @@ impl UniqueKeys {
 /// # Errors
 /// The violation of the first row that has one.
 pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows, arbiters: Arbiters<'_>) -> PgResult<Outcome> {
-    let (limit, failure) = first_failure(writer, rows)?;
+    let (limit, failure) = checked(writer, PolicyCheck::Inserted, rows).await?;
     let mut encoder = RowEncoder::new(&writer.codec, |id| rows.get(id).cloned())?;
     let mut row_keys = KeyList::with_capacity(limit, 24);
     for row in 0..limit {
@@ -486,6 +487,8 @@ async fn update_existing(
     let existing = if about.len() == existing.len() { existing } else { existing.at(&about)? };
     let source: Vec<usize> = conflicts.iter().map(|(row, _)| *row).collect();
     let excluded = rows.at(&source)?;
+    // Policies are asked before the statement's own condition.
+    refuse(writer, PolicyCheck::Conflicting, &existing).await?;
     let ctx = writer.ctx.clone();
     let chosen: Vec<usize> = match &mut rule.condition {
         None => (0..existing.len()).collect(),
@@ -529,7 +532,7 @@ fn second_time() -> PgError {
 
 /// UPSERT: whatever has the key is replaced, or some columns of it are. Of rows with one key the last counts.
 async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows, columns: Option<&[ColumnId]>) -> PgResult<Written> {
-    let (limit, failure) = first_failure(writer, &rows)?;
+    let (limit, failure) = checked(writer, PolicyCheck::Inserted, &rows).await?;
     if let Some(failure) = failure {
         return Err(failure);
     }
@@ -554,7 +557,7 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
     let wanted: Vec<&[u8]> = won.iter().collect();
     check_visible(writer, &wanted)?;
     let all: Vec<usize> = (0..winners.len()).collect();
-    let blind = columns.is_none() && writer.indexes.is_empty() && !work.is_referenced(writer);
+    let blind = columns.is_none() && writer.indexes.is_empty() && writer.policies.is_none() && !work.is_referenced(writer);
     if blind {
         let mut encoder = RowEncoder::new(&codec, |id| rows_won.get(id).cloned())?;
         put_rows(writer, &mut encoder, &mut [], &won, &all)?;
@@ -568,6 +571,7 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
     if existing.is_empty() {
         return Ok(Written { rows: rows_won, source: winners });
     }
+    refuse(writer, PolicyCheck::Conflicting, &existing).await?;
     let mut after = rows_won.at(&positions)?;
     let mut assigned: HashSet<ColumnId> = writer.table.live_columns().map(|c| c.id).collect();
     if let Some(columns) = columns {

@@ -3,6 +3,7 @@
 use super::foreign_key::ForeignKeyWork;
 use super::insert::{Arbiters, insert};
 use super::missing_column;
+use super::policy::refuse;
 use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::{Rows, indices};
 use super::table_writer::TableWriter;
@@ -14,7 +15,7 @@ use std::collections::HashSet;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
 use stoa_sql::typed::column_name;
-use stoa_sql::typed::tree::{ColId, Expr, MergeAction, MergeArm};
+use stoa_sql::typed::tree::{ColId, Expr, MergeAction, MergeArm, PolicyCheck};
 use stoa_table::catalog::ColumnId;
 use stoa_table::row::RowEncoder;
 
@@ -124,9 +125,14 @@ pub async fn apply(
         let part = take_record_batch(batch, &indices(rows))?;
         count += match &mut arm.action {
             Action::Nothing => 0,
-            Action::Delete => update::delete(writer, work, &Rows::of_batch(&part, old)?, Freshness::Snapshot).await?.len(),
+            Action::Delete => {
+                let rows = Rows::of_batch(&part, old)?;
+                refuse(writer, PolicyCheck::MergeDeletes, &rows).await?;
+                update::delete(writer, work, &rows, Freshness::Snapshot).await?.len()
+            }
             Action::Update(ids, exprs) => {
                 let before = Rows::of_batch(&part, old)?;
+                refuse(writer, PolicyCheck::MergeUpdates, &before).await?;
                 let mut after = before.clone();
                 let values = exprs.evaluate(&ctx, &part).await?;
                 for (id, array) in ids.iter().zip(values) {

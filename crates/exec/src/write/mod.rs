@@ -7,7 +7,7 @@
 //! Invariant: what a statement reads never depends on what it writes, but what it checks does: uniqueness counts the statement's
 //! own rows, in the order in which the query yields them, as PostgreSQL does.
 //!
-//! Reading order: [`rows`] → [`table_writer`] → [`constraint`] → [`insert`] → [`update`] → [`merge`] → [`foreign_key`] →
+//! Reading order: [`rows`] → [`table_writer`] → [`constraint`] → [`policy`] → [`insert`] → [`update`] → [`merge`] → [`foreign_key`] →
 //! [`deferrable_unique`] → [`deferred`].
 
 pub mod constraint;
@@ -17,6 +17,7 @@ pub mod foreign_key;
 pub mod insert;
 pub mod lookup;
 pub mod merge;
+pub mod policy;
 pub mod returning;
 pub mod row_exprs;
 pub mod rows;
@@ -110,7 +111,8 @@ pub async fn apply(
     let mut work = ForeignKeyWork::default();
     let mut returning = Returning::new(ctx, queries, mutation);
     let mut applied = Applied::default();
-    let mut checks = mutation.checks.as_ref().map(|c| constraint::ViewCheck::new(queries, c));
+    let checks = constraint::ViewCheck::new(queries, &mutation.checks);
+    writer.policies = policy::Policies::new(queries, &mutation.checks).map(Arc::new);
     let mut stream = stream;
     match &mutation.kind {
         MutationKind::Insert { columns, on_conflict } => {
@@ -125,7 +127,7 @@ pub async fn apply(
                     error
                 })?;
                 before += batch.num_rows();
-                if let Some(checks) = &mut checks {
+                if let Some(checks) = &checks {
                     Box::pin(checks.check(&writer, &written.rows)).await?;
                 }
                 applied.count += written.len() as u64;
@@ -139,7 +141,7 @@ pub async fn apply(
                 let before = Rows::of_batch(&batch, old)?;
                 let after = before.with(&Rows::of_batch(&batch, new)?);
                 let written = update::update(&mut writer, &mut work, &before, after, &assigned, update::Freshness::Snapshot).await?;
-                if let Some(checks) = &mut checks {
+                if let Some(checks) = &checks {
                     Box::pin(checks.check(&writer, &written.rows)).await?;
                 }
                 applied.count += written.len() as u64;

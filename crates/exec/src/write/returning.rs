@@ -86,7 +86,7 @@ impl Returning {
     /// # Errors
     /// What an expression raises.
     pub async fn finish(self) -> PgResult<(Vec<RecordBatch>, Option<MemoryReservation>)> {
-        let Some(mut plan) = self.plan else { return Ok((Vec::new(), None)) };
+        let Some(plan) = self.plan else { return Ok((Vec::new(), None)) };
         let mut out = Vec::with_capacity(self.rows.len());
         for (columns, rows) in self.rows {
             let values = plan.exprs.evaluate(&plan.ctx.eval, &plan.ctx.params, columns, rows).await?;

@@ -6,7 +6,7 @@ use arrow::compute::{concat_batches, sort_to_indices, take};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use async_trait::async_trait;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use stoa_pg::{PgError, PgResult, PgType, SqlType};
 use stoa_sql::typed::column_name;
 use stoa_sql::typed::evaluator::TableEvaluator;
@@ -35,7 +35,7 @@ pub struct RowExprs {
     /// The columns that the expressions use from outside, in order.
     used: Vec<(ColId, SqlType)>,
     /// Compiled for the Arrow types that the first rows had.
-    compiled: Option<TableEvaluator>,
+    compiled: OnceLock<TableEvaluator>,
     /// Where the expressions hold subqueries.
     queries: Option<Arc<dyn Subqueries>>,
 }
@@ -54,7 +54,7 @@ impl RowExprs {
         columns.sort_unstable();
         columns.dedup();
         let used = columns.into_iter().filter_map(|c| types.get(&c).map(|ty| (c, ty.clone()))).collect();
-        Self { exprs, used, compiled: None, queries: subqueries.then(|| queries.share()) }
+        Self { exprs, used, compiled: OnceLock::new(), queries: subqueries.then(|| queries.share()) }
     }
 
     /// The columns that [`RowExprs::evaluate`] wants.
@@ -73,7 +73,7 @@ impl RowExprs {
     /// # Errors
     /// What the expressions raise.
     pub async fn evaluate(
-        &mut self,
+        &self,
         eval: &stoa_pg::EvalContext,
         params: &[datafusion::common::ScalarValue],
         columns: Vec<ArrayRef>,
@@ -82,11 +82,12 @@ impl RowExprs {
         if let Some(queries) = self.queries.clone() {
             return self.evaluate_planned(&*queries, columns, rows).await;
         }
-        let compiled = match &mut self.compiled {
+        let compiled = match self.compiled.get() {
             Some(compiled) => compiled,
             None => {
                 let types: Vec<(ColId, DataType)> = self.used.iter().zip(&columns).map(|((c, _), a)| (*c, a.data_type().clone())).collect();
-                self.compiled.insert(TableEvaluator::new(eval, params, &types, &self.exprs)?)
+                let compiled = TableEvaluator::new(eval, params, &types, &self.exprs)?;
+                self.compiled.get_or_init(|| compiled)
             }
         };
         compiled.evaluate(columns, rows)

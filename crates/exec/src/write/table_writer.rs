@@ -1,5 +1,6 @@
 //! A table prepared for writing: its codec, its indexes, its checks and generated columns, compiled once a statement.
 
+use super::policy::Policies;
 use super::rows::Rows;
 use crate::nodes::StatementContext;
 use arrow::array::{Array, ArrayRef, BooleanArray, FixedSizeBinaryBuilder, Int64Array, new_null_array};
@@ -177,6 +178,8 @@ pub struct TableWriter {
     pub indexes: Arc<[IndexWriter]>,
     pub checks: Arc<[Check]>,
     generated: Option<Arc<Generated>>,
+    /// What policies ask of the statement's rows; nothing where the rows are not the statement's own, as in actions of foreign keys.
+    pub policies: Option<Arc<Policies>>,
 }
 
 /// The generated columns.
@@ -272,7 +275,7 @@ impl TableWriter {
     pub fn new(ctx: &StatementContext, table: &Arc<TableDescriptor>) -> PgResult<Self> {
         let codec = RowCodec::of(table)?;
         let Shape { indexes, checks, generated } = Shape::of(ctx, table)?;
-        Ok(Self { ctx: ctx.clone(), table: Arc::clone(table), codec, indexes, checks, generated })
+        Ok(Self { ctx: ctx.clone(), table: Arc::clone(table), codec, indexes, checks, generated, policies: None })
     }
 
     /// Adds what a source does not give: row ids, NULLs.

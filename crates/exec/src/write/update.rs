@@ -4,15 +4,17 @@
 //! statement would free is still taken, unless the constraint is deferrable ([`super::deferrable_unique`]).
 
 use super::Written;
-use super::constraint::{duplicate_entry, duplicate_primary_key, first_failure};
+use super::constraint::{duplicate_entry, duplicate_primary_key};
 use super::foreign_key::ForeignKeyWork;
 use super::lookup;
+use super::policy::checked;
 use super::rows::Rows;
 use super::table_writer::{Entries, TableWriter};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::typed::tree::PolicyCheck;
 use stoa_table::catalog::ColumnId;
 use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
 use stoa_table::services::locks::{LockStrength, LockWait};
@@ -128,7 +130,7 @@ pub async fn update(
     if source.is_empty() {
         return Ok(Written { rows: new, source });
     }
-    let (limit, failure) = first_failure(writer, &new)?;
+    let (limit, failure) = checked(writer, PolicyCheck::Updated, &new).await?;
     let mut after = RowEncoder::new(&writer.codec, |id| new.get(id).cloned())?;
     let new_keys = if moves_key { keys_of(&after, limit)? } else { old_keys.clone() };
 

@@ -33,7 +33,8 @@ fn facts(session: &SessionShared) -> Map<String, Value> {
 /// A statement is done.
 pub fn done(access: &Access, session: &SessionShared, tag: &str) {
     let Some(audit) = access.audit() else { return };
-    if ABOUT_RIGHTS.iter().any(|about| tag.starts_with(about)) {
+    let about_rows = || tag == "ALTER TABLE" && session.activity().query.to_ascii_uppercase().contains("ROW LEVEL SECURITY");
+    if ABOUT_RIGHTS.iter().any(|about| tag.starts_with(about)) || about_rows() {
         let mut facts = facts(session);
         facts.insert("role".into(), json!(session.current_user()));
         facts.insert("command".into(), json!(tag));

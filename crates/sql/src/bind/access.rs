@@ -93,11 +93,21 @@ fn add(columns: &mut Vec<ColumnId>, column: ColumnId) {
 impl Binder<'_> {
     /// In whose name relations are used here: that of the owner of the view that is being expanded, if it is not its reader's.
     pub(super) fn within(&self) -> Option<Oid> {
+        if let Some((views, within)) = self.policy_frames.last()
+            && *views == self.views.len()
+        {
+            return *within;
+        }
         let view = *self.views.last()?;
         match self.ctx.catalog.relation(view).map(|r| &**r) {
             Some(Relation::View(found)) if is_security_invoker(found) => None,
             _ => Some(view),
         }
+    }
+
+    /// Whether what is being bound is kept in the catalog: a view, a policy. Its names were looked up by who made it.
+    pub(super) fn in_definition(&self) -> bool {
+        !self.views.is_empty() || !self.policy_frames.is_empty()
     }
 
     /// The relation that privileges are about, and the column: of the rows of a materialized view, the view's.

@@ -5,7 +5,7 @@ use super::expr::and;
 use super::scope::{Clause, FromItem, Refusal, Scope};
 use super::updatable::Target;
 use super::{Binder, fold, name_parts};
-use crate::typed::tree::{ColId, Expr, ExprKind, FuncRef, JoinKind, Mutation, MutationKind, MutationTarget, Output, Query, Rel};
+use crate::typed::tree::{ColId, Expr, ExprKind, FuncRef, JoinKind, Mutation, MutationKind, MutationTarget, Output, Query, Rel, RowChecks};
 use crate::typed::walk;
 use crate::typed::walk::walk_volatile;
 use datafusion_common::ScalarValue;
@@ -354,7 +354,7 @@ impl Binder<'_> {
         from: &[ast::TableWithJoins],
     ) -> PgResult<Mutation> {
         let table = &target.table;
-        let (rel, old) = self.target_source(target, alias, from, update.selection.as_ref())?;
+        let TargetSource { rel, old, scan, selects } = self.target_source(target, alias, from, update.selection.as_ref())?;
         for name in update.assignments.iter().flat_map(|a| assigned_names(&a.target)) {
             target.check_column(&name, "update")?;
         }
@@ -365,6 +365,7 @@ impl Binder<'_> {
         let mut assignments = assignments?;
         let assigned: Vec<ColumnId> = assignments.iter().map(|(column, _)| *column).collect();
         self.note_writes(&target.levels, Privileges::UPDATE, &assigned);
+        let reads = selects || names_any(assignments.iter().map(|(_, e)| e).chain(chosen.iter().map(|(_, e)| e)), &old);
         // The order in which they are computed.
         assignments.sort_by_key(|(column, _)| *column);
         let mut exprs = self.passed_through(&rel, &old, table);
@@ -398,6 +399,7 @@ impl Binder<'_> {
             table: MutationTarget(table.clone()),
             kind: MutationKind::Update { old, new },
             source: Box::new(rel),
+            usage: target.usage(Some(scan), reads || names_any(returning.iter().flatten().map(|(_, e)| e), &returning_columns)),
             returning,
             returning_columns,
             checks: target.view_checks(),
@@ -411,15 +413,19 @@ impl Binder<'_> {
         alias: Option<&ast::TableAlias>,
         from: &[ast::TableWithJoins],
         selection: Option<&E>,
-    ) -> PgResult<(Rel, Vec<(ColumnId, ColId)>)> {
+    ) -> PgResult<TargetSource> {
         let (scan, mut item) = self.scan_table(&target.table, alias)?;
         let old: Vec<_> = scan.columns.iter().copied().filter(|(id, _)| *id != crate::fulltext::SCORE).collect();
+        let scan_id = scan.scan_id;
         let mut rel = Rel::Scan(Box::new(scan));
         if let Some(view) = &target.view {
             item = view.item(&alias.map_or_else(|| view.name.clone(), |a| fold(&a.name)), &old);
             let conditions = view.conditions(&old);
             if !conditions.is_empty() {
                 rel = Rel::Filter { input: Box::new(rel), predicate: and(conditions) };
+            }
+            if view.barrier {
+                rel = Rel::Barrier { input: Box::new(rel) };
             }
         }
         if let Some(scope) = self.scopes.last_mut() {
@@ -429,17 +435,21 @@ impl Binder<'_> {
             let right = self.bind_beside_target(from)?;
             rel = Rel::Join { left: Box::new(rel), right: Box::new(right), kind: JoinKind::Inner, on: None, lateral: false };
         }
+        let mut selects = false;
         if let Some(condition) = selection {
             let predicate = match marks::cursor(condition) {
+                // The cursor has seen the row.
                 Some(cursor) => self.is_current(target, &fold(cursor), &old)?,
                 _ => vec![self.in_clause(Clause::Where, |b| {
                     let bound = b.bind_expr(condition)?;
+                    // What it is found to be is one thing, what it names another.
+                    selects = names_any([&bound], &old);
                     b.coerce_condition(bound, "WHERE").map_err(|e| e.at(b.pos(condition)))
                 })?],
             };
             rel = Rel::Filter { input: Box::new(rel), predicate: and(predicate) };
         }
-        Ok((rel, old))
+        Ok(TargetSource { rel, old, scan: scan_id, selects })
     }
 
     /// That a row of the target is the one on which a cursor stands.
@@ -498,7 +508,8 @@ impl Binder<'_> {
         self.scopes.push(Scope::new(Clause::From));
         let outer = self.hints.enter(&delete.optimizer_hints);
         let using: &[ast::TableWithJoins] = delete.using.as_deref().unwrap_or(&[]);
-        let result = self.target_source(&target, alias.as_ref(), using, delete.selection.as_ref()).and_then(|(rel, old)| {
+        let source = self.target_source(&target, alias.as_ref(), using, delete.selection.as_ref());
+        let result = source.and_then(|TargetSource { rel, old, scan, selects }| {
             let exprs = self.passed_through(&rel, &old, &table);
             let rel = Rel::Project { input: Box::new(rel), exprs };
             let alias = alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.name));
@@ -507,9 +518,10 @@ impl Binder<'_> {
                 table: MutationTarget(table.clone()),
                 kind: MutationKind::Delete { old },
                 source: Box::new(rel),
+                usage: target.usage(Some(scan), selects || names_any(returning.iter().flatten().map(|(_, e)| e), &returning_columns)),
                 returning,
                 returning_columns,
-                checks: None,
+                checks: RowChecks::default(),
             })
         });
         self.hints.leave(outer);
@@ -585,6 +597,24 @@ impl Binder<'_> {
         }
         Ok(out)
     }
+}
+
+/// Where the rows of a target come from.
+struct TargetSource {
+    rel: Rel,
+    /// The target's columns in it.
+    old: Vec<(ColumnId, ColId)>,
+    /// The scan of the target.
+    scan: u32,
+    /// The condition names columns of the target.
+    selects: bool,
+}
+
+/// Whether expressions name a column of these.
+pub(super) fn names_any<'e>(exprs: impl IntoIterator<Item = &'e Expr>, columns: &[(ColumnId, ColId)]) -> bool {
+    let mut used = Vec::new();
+    exprs.into_iter().for_each(|e| walk::columns_of(e, &mut used));
+    used.iter().any(|id| columns.iter().any(|(_, own)| own == id))
 }
 
 pub(super) fn lookup(columns: &[(ColumnId, ColId)], id: ColumnId) -> ColId {

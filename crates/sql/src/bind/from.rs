@@ -4,6 +4,7 @@ use super::expr::and;
 use super::scope::{Clause, FromItem, Refusal, Scope, ScopeColumn, StarColumn};
 use super::sqlparser_span::Span;
 use super::{Binder, MAX_VIEWS, fold, name_parts};
+use crate::catalog::names::is_security_barrier;
 use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Rel, SetExpr, TableScan};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -307,15 +308,20 @@ impl Binder<'_> {
 
     /// The text of a view lists the columns that its relations had: those that they got later have no name there, so that none becomes
     /// part of a NATURAL join, or makes a name ambiguous.
-    fn hide_later(&self, columns: &mut [ScopeColumn], alias: Option<&ast::TableAlias>) {
+    pub(super) fn hide_later(&self, columns: &mut [ScopeColumn], alias: Option<&ast::TableAlias>) {
         let listed = alias.map_or(0, |alias| alias.columns.len());
-        if !self.views.is_empty() && listed > 0 {
+        if self.in_definition() && listed > 0 {
             columns.iter_mut().skip(listed).for_each(|column| column.name.insert(0, LATER));
         }
     }
 
     /// Names columns as an alias says.
-    fn aliased(&self, mut columns: Vec<ScopeColumn>, alias: Option<&ast::TableAlias>, default_name: String) -> PgResult<FromItem> {
+    pub(super) fn aliased(
+        &self,
+        mut columns: Vec<ScopeColumn>,
+        alias: Option<&ast::TableAlias>,
+        default_name: String,
+    ) -> PgResult<FromItem> {
         let mut name = default_name;
         if let Some(alias) = alias {
             name = fold(&alias.name);
@@ -358,7 +364,8 @@ impl Binder<'_> {
             return self.bind_cte_reference(&entry, alias).map_err(|e| e.at(position));
         }
         let (schema, relation_name, found) = self.find_relation(name).map_err(|e| e.at(position))?;
-        if let (Some(meant), true) = (&mut self.meant, self.views.is_empty()) {
+        let in_text = !self.in_definition();
+        if let (Some(meant), true) = (&mut self.meant, in_text) {
             meant.relations.insert(name.span());
         }
         match found.as_deref() {
@@ -469,7 +476,9 @@ impl Binder<'_> {
             scope.local.extend(columns.iter().map(|(_, id)| *id));
         }
         let hints = self.hints_of(&item.alias, table);
-        let scan = TableScan { table: table.clone(), columns, alias: item.alias.clone(), as_of: None, hints, scan_id: self.new_scan() };
+        self.secured |= table.row_security.enabled;
+        let (alias, scan_id) = (item.alias.clone(), self.new_scan());
+        let scan = TableScan { table: table.clone(), columns, alias, as_of: None, hints, scan_id, rows_decided: false };
         Ok((scan, item))
     }
 
@@ -566,6 +575,7 @@ impl Binder<'_> {
             item.place = Some(place);
         }
         self.push_item(item, position)?;
+        let rel = if is_security_barrier(view) { Rel::Barrier { input: Box::new(rel) } } else { rel };
         Ok(Bound { rel, lateral: false })
     }
 

@@ -1,7 +1,7 @@
 //! INSERT and ON CONFLICT.
 
 use super::assign::{Place, no_default_of_parts};
-use super::dml::{is_default, lookup, null_of};
+use super::dml::{is_default, lookup, names_any, null_of};
 use super::scope::{Clause, Scope};
 use super::updatable::Target;
 use super::{BindContext, Binder, fold, name_parts};
@@ -98,6 +98,7 @@ impl Binder<'_> {
         rel = Rel::Project { input: Box::new(rel), exprs };
         rel = self.with_generated(rel, &table, &mut columns)?;
         let alias = insert.table_alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.alias));
+        let arbitrated = matches!(&insert.on, Some(ast::OnInsert::OnConflict(on)) if on.conflict_target.is_some());
         let on_conflict = match &insert.on {
             None if replaces => replacing(target, listed.then(|| targets.iter().map(|place| place.column.id).collect()).as_ref())?,
             None => OnConflict::Error,
@@ -105,10 +106,20 @@ impl Binder<'_> {
             Some(_) => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"DUPLICATE\"")),
         };
         let (returning, returning_columns) = self.bind_returning(target, &alias, insert.returning.as_deref(), None)?;
+        // What decides which row is in the way is read, and so is what DO UPDATE names of that row.
+        let updates = match &on_conflict {
+            OnConflict::DoUpdate { existing, assignments, condition, .. } => {
+                names_any(assignments.iter().map(|(_, e)| e).chain(condition), existing)
+            }
+            OnConflict::Replace { .. } => true,
+            OnConflict::Error | OnConflict::DoNothing { .. } => false,
+        };
+        let reads = arbitrated || updates || names_any(returning.iter().flatten().map(|(_, e)| e), &returning_columns);
         Ok(Mutation {
             table: MutationTarget(table),
             kind: MutationKind::Insert { columns, on_conflict },
             source: Box::new(rel),
+            usage: target.usage(None, reads),
             returning,
             returning_columns,
             checks: target.view_checks(),

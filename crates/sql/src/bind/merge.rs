@@ -2,10 +2,11 @@
 
 use super::Binder;
 use super::assign::{Place, no_default_of_parts};
-use super::dml::is_default;
+use super::dml::{is_default, names_any};
 use super::insert::is_overriding;
 use super::scope::{Clause, Scope};
-use crate::typed::tree::{Expr, JoinKind, MergeAction, MergeArm, Mutation, MutationKind, MutationTarget, Rel};
+use super::updatable::Target;
+use crate::typed::tree::{Expr, JoinKind, MergeAction, MergeArm, Mutation, MutationKind, MutationTarget, Rel, RowChecks};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast;
@@ -17,9 +18,8 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "MERGE needs the name of a table"));
         };
         let target = self.target(name, "merge into")?;
-        let table = Arc::clone(&target.table);
         self.scopes.push(Scope::new(Clause::From));
-        let result = self.bind_merge_in_scope(merge, &table, alias.as_ref());
+        let result = self.bind_merge_in_scope(merge, &target, alias.as_ref());
         if let Ok(Mutation { kind: MutationKind::Merge { arms, .. }, .. }) = &result {
             for arm in arms {
                 let of = |list: &[(ColumnId, Expr)]| list.iter().map(|(column, _)| *column).collect::<Vec<_>>();
@@ -35,13 +35,10 @@ impl Binder<'_> {
         result
     }
 
-    fn bind_merge_in_scope(
-        &mut self,
-        merge: &ast::Merge,
-        table: &Arc<TableDescriptor>,
-        alias: Option<&ast::TableAlias>,
-    ) -> PgResult<Mutation> {
+    fn bind_merge_in_scope(&mut self, merge: &ast::Merge, target: &Target, alias: Option<&ast::TableAlias>) -> PgResult<Mutation> {
+        let table = &target.table;
         let (scan, item) = self.scan_table(table, alias)?;
+        let scan_id = scan.scan_id;
         let old: Vec<_> = scan.columns.iter().copied().filter(|(id, _)| *id != crate::fulltext::SCORE).collect();
         if let Some(scope) = self.scopes.last_mut() {
             scope.add_item(item);
@@ -52,6 +49,7 @@ impl Binder<'_> {
             let bound = b.bind_expr(&merge.on)?;
             b.coerce_condition(bound, "JOIN/ON").map_err(|e| e.at(b.pos(merge.on.as_ref())))
         })?;
+        let mut reads = names_any([&on], &old);
         let inserts = merge.clauses.iter().any(|c| !matches!(c.clause_kind, ast::MergeClauseKind::Matched));
         let kind = if inserts { JoinKind::Left } else { JoinKind::Inner };
         let rel = Rel::Join { left: Box::new(right), right: Box::new(Rel::Scan(Box::new(scan))), kind, on: Some(on), lateral: false };
@@ -79,15 +77,18 @@ impl Binder<'_> {
             if let Some(scope) = self.scopes.last_mut() {
                 scope.items[0].lateral_only = false;
             }
-            arms.push(arm?);
+            let arm = arm?;
+            reads |= names_any(arm_exprs(&arm), &old);
+            arms.push(arm);
         }
         Ok(Mutation {
             table: MutationTarget(table.clone()),
             kind: MutationKind::Merge { old, arms },
             source: Box::new(rel),
+            usage: target.usage(Some(scan_id), reads),
             returning: None,
             returning_columns: Vec::new(),
-            checks: None,
+            checks: RowChecks::default(),
         })
     }
 
@@ -176,4 +177,13 @@ impl Binder<'_> {
         }
         Ok(MergeAction::Insert(list))
     }
+}
+
+/// What an arm computes.
+fn arm_exprs(arm: &MergeArm) -> impl Iterator<Item = &Expr> {
+    let list: &[(ColumnId, Expr)] = match &arm.action {
+        MergeAction::Update(list) | MergeAction::Insert(list) => list,
+        MergeAction::DoNothing | MergeAction::Delete => &[],
+    };
+    arm.condition.iter().chain(list.iter().map(|(_, e)| e))
 }

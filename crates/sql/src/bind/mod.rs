@@ -1,7 +1,8 @@
 //! Syntax tree and catalog to typed tree: names, types, functions, parameters, and errors with positions.
 //!
 //! [`bind_statement`] is the entry. Reading order: [`crate::typed::tree`] → [`scope`] → [`resolve`] (types and signatures) → [`expr`] →
-//! [`function`] → [`from`] → [`select`] → [`query`] → [`dml`].
+//! [`function`] → [`from`] → [`select`] → [`query`] → [`dml`] →
+//! [`policy`].
 
 mod access;
 pub mod aggregate;
@@ -19,6 +20,7 @@ mod insert;
 pub mod literal;
 mod merge;
 pub mod outer_join;
+pub mod policy;
 pub mod query;
 pub mod resolve;
 pub mod scope;
@@ -100,6 +102,16 @@ pub struct Binder<'a> {
     accesses: access::Accesses,
     /// In whose name each scan reads.
     scans_within: HashMap<u32, Option<Oid>>,
+    /// A table with row-level security is used.
+    secured: bool,
+    /// All rows of tables are meant, whoever asks.
+    all_rows: bool,
+    /// See [`Bound::policies_of`].
+    policies_of: Option<(Oid, bool)>,
+    /// Policies that are being bound, from the outside in: how many views were being expanded around each, and in whose name it reads.
+    policy_frames: Vec<(usize, Option<Oid>)>,
+    /// Tables whose policies ask what is being bound.
+    policy_tables: Vec<Oid>,
     /// A materialized view without data that is read.
     unpopulated: Option<Box<str>>,
     /// CTEs written MATERIALIZED, and NOT MATERIALIZED.
@@ -170,6 +182,18 @@ pub fn bind_again(ctx: &BindContext<'_>, statement: &ast::Statement, read_with: 
         }
         other => return Err(PgError::unsupported(format!("statement is not a query: {}", first_word(&other.to_string())))),
     };
+    binder.finish(body)
+}
+
+/// As [`bind_statement`], over all rows of its tables: for constraints, which hold for rows that policies hide as well. The statement is
+/// nobody's, and is not shown to [`crate::privileges`].
+///
+/// # Errors
+/// As [`bind_statement`].
+pub fn bind_over_all_rows(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult<Bound> {
+    let mut binder = Binder::new(ctx.clone());
+    binder.all_rows = true;
+    let body = binder.bind_top_query(query)?;
     binder.finish(body)
 }
 
@@ -251,6 +275,8 @@ pub struct Meanings {
 /// As [`bind_statement`].
 pub fn bind_view_query(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult<(Bound, Meanings)> {
     let mut binder = Binder::new(ctx.clone());
+    // A definition is kept as it is written, and is run by others.
+    binder.all_rows = true;
     binder.meant = Some(Meanings::default());
     let body = binder.bind_top_query(query)?;
     let meanings = Meanings { stars: std::mem::take(&mut binder.stars), ..binder.meant.take().unwrap_or_default() };
@@ -294,7 +320,7 @@ pub fn bind_stored_expr(
         Some(table) => {
             let mut scope = Scope::new(clause);
             scope.add_table(table, &table.name, &|id: ColumnId| ColId(id.0));
-            binder.next_col = table.next_column_id + 1;
+            binder.start_ids_behind(table.next_column_id);
             binder.scopes.push(scope);
         }
         None => binder.scopes.push(Scope::new(clause)),
@@ -328,7 +354,7 @@ impl<'a> Binder<'a> {
         let mut binder = Self::new(ctx.clone());
         let mut scope = Scope::new(Clause::Check);
         scope.add_table(table, &table.name, &|id: ColumnId| ColId(id.0));
-        binder.next_col = table.next_column_id + 1;
+        binder.start_ids_behind(table.next_column_id);
         binder.scopes.push(scope);
         binder
     }
@@ -354,6 +380,11 @@ impl<'a> Binder<'a> {
             uses: BTreeMap::new(),
             accesses: access::Accesses::default(),
             scans_within: HashMap::new(),
+            secured: false,
+            all_rows: false,
+            policies_of: None,
+            policy_frames: Vec::new(),
+            policy_tables: Vec::new(),
             unpopulated: None,
             materialized: Vec::new(),
             not_materialized: Vec::new(),
@@ -383,6 +414,11 @@ impl<'a> Binder<'a> {
         id
     }
 
+    /// Columns of a table have the numbers below: those that are made come behind.
+    pub fn start_ids_behind(&mut self, last: u32) {
+        self.next_col = last + 1;
+    }
+
     pub fn new_scan(&mut self) -> u32 {
         self.next_scan += 1;
         let within = self.within();
@@ -399,7 +435,8 @@ impl<'a> Binder<'a> {
 
     /// A name in the text of a view stands for an item.
     pub fn note_meaning(&mut self, name: Span, item: &FromItem) {
-        if let (Some(meant), Some(place), true) = (&mut self.meant, item.place, self.views.is_empty())
+        let in_text = !self.in_definition();
+        if let (Some(meant), Some(place), true) = (&mut self.meant, item.place, in_text)
             && name != Span::empty()
         {
             meant.names.insert(name, place);
@@ -408,7 +445,8 @@ impl<'a> Binder<'a> {
 
     /// A name in the text of a view is a column of an item of the scope at a depth.
     pub fn note_column(&mut self, name: Span, depth: usize, item: usize) {
-        let (Some(meant), true) = (&mut self.meant, self.views.is_empty()) else { return };
+        let in_text = !self.in_definition();
+        let (Some(meant), true) = (&mut self.meant, in_text) else { return };
         let Some(item) = self.scopes.get(depth).and_then(|scope| scope.items.get(item)) else { return };
         // Others of its name would be found before it.
         let called = |scope: &Scope| scope.items.iter().filter(|other| other.alias == item.alias && !other.lateral_only).count();
@@ -428,7 +466,8 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn finish(self, body: BoundBody) -> PgResult<Bound> {
+    fn finish(mut self, mut body: BoundBody) -> PgResult<Bound> {
+        self.apply_policies(&mut body)?;
         let unknown =
             |code: SqlState, index: usize| PgError::new(code, format!("could not determine data type of parameter ${}", index + 1));
         // How many of a parameter's places say nothing of its type.
@@ -458,12 +497,14 @@ impl<'a> Binder<'a> {
             warnings: self.hints.into_warnings(),
             names_cursor: self.names_cursor,
             unpopulated: self.unpopulated,
+            policies_of: self.policies_of,
         };
         with::inline_ctes(&mut bound, self.next_col, &self.materialized, &self.not_materialized);
         if self.full_joins {
             outer_join::check(&mut bound)?;
         }
         crate::typed::pull_up::pull_up(eval, &mut bound);
+        crate::typed::barrier::let_through(eval, &mut bound);
         Ok(bound)
     }
 
@@ -510,7 +551,7 @@ impl<'a> Binder<'a> {
             Some(schema) => {
                 let found = self.ctx.catalog.schema_by_name(&schema);
                 // Names in views were looked up by those who made them.
-                if let (Some(found), true) = (found, self.views.is_empty()) {
+                if let (Some(found), true) = (found, !self.in_definition()) {
                     if !self.ctx.eval.system.may_use_schema(found.oid) {
                         return Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("permission denied for schema {schema}")));
                     }

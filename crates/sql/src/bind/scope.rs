@@ -26,6 +26,8 @@ pub enum Clause {
     Returning,
     UpdateSet,
     Check,
+    /// USING and WITH CHECK of a policy.
+    Policy,
     /// What a generated column is computed from.
     Generation,
     /// USING of ALTER COLUMN … TYPE.
@@ -62,6 +64,7 @@ impl Clause {
             Clause::Returning => "RETURNING",
             Clause::UpdateSet => "UPDATE",
             Clause::Check => "check constraints",
+            Clause::Policy => "policy expressions",
             Clause::Generation => "column generation expressions",
             Clause::Transform => "transform expressions",
             Clause::IndexKey => "index expressions",

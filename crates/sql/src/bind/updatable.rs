@@ -7,7 +7,8 @@ use super::access::WriteLevel;
 use super::dml::{given_though_generated, twice};
 use super::scope::{Clause, FromItem, Scope, ScopeColumn};
 use super::{Binder, aggregate, fold, name_parts, syntax_error};
-use crate::typed::tree::{ColId, Expr, ExprKind, ViewChecks};
+use crate::catalog::names::is_security_barrier;
+use crate::typed::tree::{AsksCheck, ColId, Expr, ExprKind, RowCheck, RowChecks, TargetUse};
 use crate::typed::walk;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub(super) struct ViewTarget {
     pub columns: Vec<(String, Expr)>,
     /// What rows of the view satisfy.
     pub predicates: Vec<Expr>,
+    /// It, or a view below it, is a `security_barrier`.
+    pub barrier: bool,
     /// What new rows must satisfy, by the view whose check option asks for it.
     pub checks: Vec<(String, Expr)>,
     /// Why no row can be inserted: a column has a default that is no column of the table, or one that is generated.
@@ -121,9 +124,15 @@ impl Target {
     }
 
     /// What rows that are written must satisfy for the view's check options.
-    pub fn view_checks(&self) -> Option<ViewChecks> {
-        let view = self.view.as_ref().filter(|v| !v.checks.is_empty())?;
-        Some(ViewChecks { columns: view.base.clone(), checks: view.checks.clone() })
+    pub fn view_checks(&self) -> RowChecks {
+        let Some(view) = self.view.as_ref().filter(|v| !v.checks.is_empty()) else { return RowChecks::default() };
+        let check = |(view, condition): &(String, Expr)| RowCheck { asks: AsksCheck::View(view.clone()), condition: condition.clone() };
+        RowChecks { columns: view.base.clone(), checks: view.checks.iter().map(check).collect() }
+    }
+
+    /// How a statement uses the table: `scan` gives its rows, `reads` tells that columns of them are named.
+    pub fn usage(&self, scan: Option<u32>, reads: bool) -> TargetUse {
+        TargetUse { scan, within: self.levels.last().and_then(|level| level.within), reads, rows_decided: false }
     }
 
     /// Refuses columns of a view that are no columns of its table.
@@ -146,7 +155,10 @@ impl Binder<'_> {
     pub(super) fn target(&mut self, name: &ast::ObjectName, verb: &str) -> PgResult<Target> {
         let (schema, relation, found) = self.find_relation(name)?;
         match found.as_deref() {
-            Some(Relation::Table(table)) => Ok(Target::of_table(self.shared_table(table), self.within())),
+            Some(Relation::Table(table)) => {
+                self.secured |= table.row_security.enabled;
+                Ok(Target::of_table(self.shared_table(table), self.within()))
+            }
             Some(Relation::View(view)) if view.materialized.is_some() => {
                 Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot change materialized view \"{}\"", view.name))
                     .at(self.pos(name)))
@@ -161,6 +173,7 @@ impl Binder<'_> {
                 let view = view.clone();
                 self.note_use(view.oid, None);
                 let (table, target) = self.view_target(&view, verb)?;
+                self.secured |= table.row_security.enabled;
                 let mut shape = table.clone();
                 shape.name.clone_from(&view.name);
                 for column in &mut shape.columns {
@@ -291,6 +304,7 @@ impl Binder<'_> {
         }
         levels.insert(0, view_level(view.oid, within, &targets, &base));
         let columns = view.columns.iter().zip(targets).map(|(declared, (_, e))| (declared.name.clone(), e)).collect();
+        let barrier = is_security_barrier(view) || inner.as_ref().is_some_and(|inner| inner.barrier);
         let (mut predicates, mut checks) = inner.map_or_else(|| (Vec::new(), Vec::new()), |i| (i.predicates, i.checks));
         if let Some(option) = &view.check_option {
             // CASCADED asks for the conditions below too.
@@ -300,7 +314,7 @@ impl Binder<'_> {
             checks.extend(condition.iter().map(|c| (view.name.clone(), c.clone())));
         }
         predicates.extend(condition);
-        Ok((table, ViewTarget { name: view.name.clone(), oid: view.oid, base, columns, predicates, checks, defaulted, levels }))
+        Ok((table, ViewTarget { name: view.name.clone(), oid: view.oid, base, columns, predicates, barrier, checks, defaulted, levels }))
     }
 
     #[allow(clippy::type_complexity)] // the select list and the condition

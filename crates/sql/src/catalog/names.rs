@@ -25,7 +25,18 @@ pub fn quoted_role(name: &str) -> String {
 /// Whether what a view reads is read in its reader's name, not in its owner's.
 #[must_use]
 pub fn is_security_invoker(view: &ViewDescriptor) -> bool {
-    let value = view.options.iter().find(|(name, _)| name == "security_invoker").map(|(_, value)| value.to_ascii_lowercase());
+    is_set(view, "security_invoker")
+}
+
+/// Whether what stands above a view is computed for no rows but the view's.
+#[must_use]
+pub fn is_security_barrier(view: &ViewDescriptor) -> bool {
+    is_set(view, "security_barrier")
+}
+
+/// Whether an option of a view is true.
+fn is_set(view: &ViewDescriptor, option: &str) -> bool {
+    let value = view.options.iter().find(|(name, _)| name == option).map(|(_, value)| value.to_ascii_lowercase());
     value.is_some_and(|value| matches!(value.as_str(), "true" | "on" | "yes" | "1" | "t" | "y" | "tr" | "tru" | "ye"))
 }
 

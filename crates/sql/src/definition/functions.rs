@@ -13,6 +13,7 @@ use stoa_pg::registry::{Func, Registry};
 use stoa_pg::types::format_type;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_table::TableId;
+use stoa_table::catalog::policy::hides_rows;
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, Relation};
 
 const PG_CLASS: Oid = 1259;
@@ -275,12 +276,17 @@ fn properties(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlType
         }
         "pg_index_column_has_property" | "pg_index_has_property" | "pg_indexam_has_property" => index_property(catalog, function, args),
         "pg_collation_actual_version" => text(None),
-        "row_security_active" => match args.text(0) {
-            Some(name) if o.relation_oid(&name)?.is_none() => {
-                Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist")))
-            }
-            _ => truth(false),
-        },
+        "row_security_active" => {
+            let oid = match args.text(0) {
+                Some(name) => match o.relation_oid(&name)? {
+                    None => return Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"))),
+                    found => found,
+                },
+                None => args.oid(0),
+            };
+            let Some(oid) = oid else { return null(result) };
+            truth(catalog.table(oid).is_some_and(|table| hides_rows(catalog.authority(), o.role, table)))
+        }
         _ => Ok(None),
     }
 }
@@ -462,6 +468,13 @@ fn comment(catalog: &CatalogSnapshot, oid: Oid, class: Option<&str>) -> Option<S
             Constraint::Check(check) => check.name.comment.clone(),
             Constraint::ForeignKey(key) => key.name.comment.clone(),
         };
+    }
+    if in_class("pg_policy") {
+        let tables = catalog.relations().filter_map(|r| if let Relation::Table(table) = &**r { Some(table) } else { None });
+        let policy = tables.flat_map(|table| &table.row_security.policies).find(|policy| policy.oid == oid);
+        if let Some(policy) = policy {
+            return policy.comment.clone();
+        }
     }
     if in_class("pg_proc") {
         return function_by_oid(oid).map(|f| f.doc.to_owned());

@@ -4,6 +4,7 @@
 //! (all of a database) → [`functions`] (what functions tell of objects) → [`privileges`] (and of who may do what with them).
 
 pub mod functions;
+pub mod policy;
 pub mod privileges;
 pub mod script;
 mod script_rights;

@@ -158,6 +158,9 @@ impl Writer<'_> {
                 self.constraints_and_indexes(rows, &mut out.after)?;
             }
         }
+        for table in &tables {
+            out.after.extend(self.definitions.row_security(table, &self.name(table.oid)?)?);
+        }
         self.comments(&tables, &views, &sequences, &mut out.after)?;
         out.after.extend(super::script_rights::statements(self.catalog));
         Ok(out)

@@ -16,9 +16,19 @@ use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, ViewColumn, View
 pub fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor, pretty: bool) -> PgResult<String> {
     let mut parsed = stoa_syntax::parse(&view.sql).map_err(crate::bind::syntax_error)?;
     let Some(ast::Statement::Query(query)) = parsed.first_mut().map(|p| &mut p.statement) else { return Ok(view.sql.clone()) };
-    view_relations::by_name(catalog, path, query);
     let mut known = Vec::new();
     columns_of_each(&query.body, &mut known);
+    shorten(catalog, path, query);
+    if !pretty {
+        let _ = VisitMut::visit(query, &mut Parentheses);
+    }
+    speak(query);
+    Ok(format!("{};", spoken(&said(&lay_out(query, &view.columns, &known, pretty)))))
+}
+
+/// Leaves out schemas that the path finds, and lists of columns that say nothing.
+pub(super) fn shorten(catalog: &CatalogSnapshot, path: &[Oid], query: &mut ast::Query) {
+    view_relations::by_name(catalog, path, query);
     let mut change = Change(|name: &mut ObjectName, alias: &mut Option<ast::TableAlias>| {
         let Ok([schema, relation]) = <[String; 2]>::try_from(name_parts(name).unwrap_or_default()) else { return };
         let Some(found) = catalog.schema_by_name(&schema) else { return };
@@ -38,15 +48,10 @@ pub fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor
         }
     });
     let _ = VisitMut::visit(query, &mut change);
-    if !pretty {
-        let _ = VisitMut::visit(query, &mut Parentheses);
-    }
-    speak(query);
-    Ok(format!("{};", spoken(&said(&lay_out(query, &view.columns, &known, pretty)))))
 }
 
 /// Puts every operation with two operands in parentheses, but what is on the left of the same AND or OR.
-struct Parentheses;
+pub(super) struct Parentheses;
 
 impl VisitorMut for Parentheses {
     type Break = ();
@@ -166,7 +171,7 @@ fn clause_of_cte(column: &str) -> Option<String> {
 }
 
 /// What stands as a mark in a stored text, as it is written in SQL.
-fn spoken(text: &str) -> String {
+pub(super) fn spoken(text: &str) -> String {
     let mut text = text.replace(&format!("\"{}\"(", marks::ROWS_FROM), "ROWS FROM(");
     text = text.replace(&format!("GROUP BY \"{}\"(), ", marks::GROUP_BY_DISTINCT), "GROUP BY DISTINCT ");
     let alias = format!(", \"{}", marks::USING_ALIAS);

@@ -106,7 +106,7 @@ fn gives_one(rel: &Rel) -> bool {
     match rel {
         Rel::One => true,
         Rel::Aggregate { groups, sets: None, .. } => groups.is_empty(),
-        Rel::Project { input, .. } | Rel::Filter { input, .. } | Rel::Sort { input, .. } => gives_one(input),
+        Rel::Project { input, .. } | Rel::Filter { input, .. } | Rel::Barrier { input } | Rel::Sort { input, .. } => gives_one(input),
         Rel::Limit { fetch: Some(fetch), ties: None, .. } => {
             matches!(fetch.kind, ExprKind::Const(datafusion_common::ScalarValue::Int64(Some(0..=1))))
         }
@@ -119,6 +119,7 @@ fn only_where(rel: &mut Rel, condition: &Expr) {
     match rel {
         Rel::Project { input, .. }
         | Rel::Filter { input, .. }
+        | Rel::Barrier { input }
         | Rel::Sort { input, .. }
         | Rel::Limit { input, .. }
         | Rel::Window { input, .. }

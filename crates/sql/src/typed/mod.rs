@@ -1,8 +1,9 @@
 //! The typed tree, and what its expressions mean: kernels, constants, errors that may be raised, DataFusion's expressions of them.
 //!
 //! The binder makes the tree; planning, writing and the search for words read it. Nothing here looks at a catalog or runs a plan.
-//! Reading order: [`tree`] → [`walk`] → [`kernel`] → [`constant`] → [`udf`] → [`raises`] → [`guard`] → [`expr`] → [`evaluator`].
+//! Reading order: [`tree`] → [`walk`] → [`kernel`] → [`constant`] → [`udf`] → [`raises`] → [`guard`] → [`barrier`] → [`expr`] → [`evaluator`].
 
+pub mod barrier;
 pub mod branches;
 pub mod condition;
 pub mod constant;

@@ -48,7 +48,7 @@ impl PullUp<'_> {
             MutationKind::Merge { arms, .. } => arms.iter_mut().filter_map(|arm| arm.condition.as_mut()).collect(),
             _ => Vec::new(),
         };
-        let checks = mutation.checks.iter_mut().flat_map(|views| views.checks.iter_mut().map(|(_, check)| check));
+        let checks = mutation.checks.checks.iter_mut().map(|check| &mut check.condition);
         conditions.into_iter().chain(checks).for_each(|condition| as_test(self.eval, condition));
         for e in walk::mutation_exprs_mut(mutation) {
             super::branches::tell(self.eval, e);

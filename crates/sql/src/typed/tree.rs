@@ -244,6 +244,8 @@ pub struct TableScan {
     pub hints: Vec<stoa_table::access::Hint>,
     /// Which scan of the statement this is: DML names its target by it.
     pub scan_id: u32,
+    /// It was decided which of the table's rows are seen: see [`crate::bind::policy`].
+    pub rows_decided: bool,
 }
 
 impl PartialEq for TableScan {
@@ -276,6 +278,11 @@ pub enum Rel {
     Filter {
         input: Box<Rel>,
         predicate: Expr,
+    },
+    /// The rows of the input, of which others may know nothing yet: what stands above and may raise, or has an effect, is computed for
+    /// no rows but these.
+    Barrier {
+        input: Box<Rel>,
     },
     /// Only the listed columns go on. An entry whose expression is `Column(c)` with the same id passes a column through.
     Project {
@@ -477,17 +484,62 @@ pub struct Mutation {
     /// RETURNING: expressions over `returning_columns` (the new row; the old one for DELETE) and the source's columns.
     pub returning: Option<Vec<(Output, Expr)>>,
     pub returning_columns: Vec<(ColumnId, ColId)>,
-    /// Check options of the views through which the statement goes.
-    pub checks: Option<ViewChecks>,
+    /// How the statement uses its target.
+    pub usage: TargetUse,
+    /// What the rows that it writes, and those that it finds in their place, must satisfy.
+    pub checks: RowChecks,
 }
 
-/// Conditions of views on the rows that a statement writes.
+/// How a statement uses its target: by this policies of the table are chosen.
 #[derive(Clone, PartialEq, Debug)]
-pub struct ViewChecks {
+pub struct TargetUse {
+    /// The scan of the source that gives the target's rows.
+    pub scan: Option<u32>,
+    /// The view in whose owner's name the table is used; `None`: in that of the current role.
+    pub within: Option<Oid>,
+    /// The statement names columns of the rows, as in WHERE or RETURNING: it needs to be allowed to see them.
+    pub reads: bool,
+    /// It was decided which rows may be changed: see [`crate::bind::policy`].
+    pub rows_decided: bool,
+}
+
+/// Conditions on rows that a statement writes.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct RowChecks {
     /// The columns of the table, as the conditions name them.
     pub columns: Vec<(ColumnId, ColId)>,
-    /// By the view that asks.
-    pub checks: Vec<(String, Expr)>,
+    pub checks: Vec<RowCheck>,
+}
+
+/// A condition that must be true.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RowCheck {
+    pub asks: AsksCheck,
+    pub condition: Expr,
+}
+
+/// Who asks for a check.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AsksCheck {
+    /// WITH CHECK OPTION of a view with this name, when the row is written.
+    View(String),
+    /// Policies of the table, before anything else is asked of a row; of a restrictive one its name.
+    Policies { when: PolicyCheck, policy: Option<String> },
+}
+
+/// Which rows policies look at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PolicyCheck {
+    /// Those that are to be inserted.
+    Inserted,
+    /// Those that an update makes.
+    Updated,
+    /// Those that are there already and that ON CONFLICT DO UPDATE would change.
+    Conflicting,
+    /// Those that an arm of MERGE would update.
+    MergeUpdates,
+    /// Those that an arm of MERGE would delete.
+    MergeDeletes,
 }
 
 #[derive(Clone, Debug)]
@@ -534,6 +586,8 @@ pub struct Bound {
     pub names_cursor: bool,
     /// The name of a materialized view that it reads and that has no data: it may not run.
     pub unpopulated: Option<Box<str>>,
+    /// The role whose policies are in it, and whether `row_security` was on; `None` where no table has row-level security.
+    pub policies_of: Option<(Oid, bool)>,
 }
 
 #[derive(Clone, PartialEq, Debug)]

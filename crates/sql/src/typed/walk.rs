@@ -101,6 +101,7 @@ pub fn children(rel: &Rel) -> Vec<&Rel> {
     match rel {
         Rel::One | Rel::Values { .. } | Rel::Batches { .. } | Rel::Scan(_) | Rel::Virtual { .. } | Rel::CteScan { .. } => Vec::new(),
         Rel::Filter { input, .. }
+        | Rel::Barrier { input }
         | Rel::Project { input, .. }
         | Rel::Aggregate { input, .. }
         | Rel::Window { input, .. }
@@ -121,6 +122,7 @@ pub fn children_mut(rel: &mut Rel) -> Vec<&mut Rel> {
     match rel {
         Rel::One | Rel::Values { .. } | Rel::Batches { .. } | Rel::Scan(_) | Rel::Virtual { .. } | Rel::CteScan { .. } => Vec::new(),
         Rel::Filter { input, .. }
+        | Rel::Barrier { input }
         | Rel::Project { input, .. }
         | Rel::Aggregate { input, .. }
         | Rel::Window { input, .. }
@@ -152,6 +154,7 @@ pub fn exprs_of(rel: &Rel) -> Vec<&Expr> {
         | Rel::SetOp { .. }
         | Rel::Recursive { .. }
         | Rel::Lock { .. }
+        | Rel::Barrier { .. }
         | Rel::Distinct { .. } => {}
         Rel::Scan(scan) => out.extend(scan.as_of.as_deref()),
         Rel::Values { rows, .. } => out.extend(rows.iter().flatten()),
@@ -211,6 +214,7 @@ pub fn exprs_mut(rel: &mut Rel) -> Vec<&mut Expr> {
         | Rel::SetOp { .. }
         | Rel::Recursive { .. }
         | Rel::Lock { .. }
+        | Rel::Barrier { .. }
         | Rel::Distinct { .. } => {}
         Rel::Scan(scan) => out.extend(scan.as_of.as_deref_mut()),
         Rel::Values { rows, .. } => out.extend(rows.iter_mut().flatten()),
@@ -264,6 +268,7 @@ fn given_by(rel: &Rel, out: &mut HashSet<ColId>) {
     match rel {
         Rel::One
         | Rel::Filter { .. }
+        | Rel::Barrier { .. }
         | Rel::Join { .. }
         | Rel::Sort { .. }
         | Rel::Limit { .. }
@@ -497,14 +502,14 @@ pub fn count_ctes(rel: &Rel, out: &mut HashMap<CteId, usize>) {
 /// Expressions of a mutation outside its source: what it does, what it returns, what views ask of its rows.
 pub fn mutation_exprs(mutation: &Mutation) -> Vec<&Expr> {
     let returning = mutation.returning.iter().flatten().map(|(_, e)| e);
-    let checks = mutation.checks.iter().flat_map(|views| views.checks.iter().map(|(_, check)| check));
+    let checks = mutation.checks.checks.iter().map(|check| &check.condition);
     kind_exprs(&mutation.kind).into_iter().chain(returning).chain(checks).collect()
 }
 
 /// Mutable form of [`mutation_exprs`].
 pub fn mutation_exprs_mut(mutation: &mut Mutation) -> Vec<&mut Expr> {
     let returning = mutation.returning.iter_mut().flatten().map(|(_, e)| e);
-    let checks = mutation.checks.iter_mut().flat_map(|views| views.checks.iter_mut().map(|(_, check)| check));
+    let checks = mutation.checks.checks.iter_mut().map(|check| &mut check.condition);
     kind_exprs_mut(&mut mutation.kind).into_iter().chain(returning).chain(checks).collect()
 }
 
@@ -619,6 +624,7 @@ fn collect_given(rel: &Rel, out: &mut HashSet<ColId>) {
         Rel::Scan(scan) => out.extend(scan.columns.iter().map(|(_, c)| *c)),
         Rel::Virtual { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
         Rel::Filter { input, .. }
+        | Rel::Barrier { input }
         | Rel::Sort { input, .. }
         | Rel::Limit { input, .. }
         | Rel::DistinctOn { input, .. }

@@ -3,6 +3,7 @@
 //! Columns are known by [`ColumnId`], which never changes and is never reused; it is also PostgreSQL's `attnum`. Expressions
 //! (defaults, checks, predicates) are SQL text and are bound again when needed.
 
+use super::policy::RowSecurity;
 use serde::{Deserialize, Serialize};
 use stoa_pg::SqlType;
 use stoa_store::{FamilyId, FamilyOptions, Layout, TableId};
@@ -102,6 +103,9 @@ pub struct TableDescriptor {
     /// From when timestamps count in keys and cells of the table and of its indexes.
     #[serde(default)]
     pub epoch: Epoch,
+    /// Who sees and writes which rows.
+    #[serde(default, skip_serializing_if = "RowSecurity::is_default")]
+    pub row_security: RowSecurity,
 }
 
 /// From when stored timestamps count.

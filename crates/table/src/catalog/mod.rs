@@ -1,11 +1,12 @@
 //! What exists: schemas, tables, indexes, views, sequences, roles and their rights; kept in the store, seen as immutable snapshots.
 //!
-//! Reading order: [`descriptor`] → [`role`] → [`acl`] → [`authority`] → [`snapshot`] → [`store`] → [`numbers`].
+//! Reading order: [`descriptor`] → [`role`] → [`acl`] → [`authority`] → [`policy`] → [`snapshot`] → [`store`] → [`numbers`].
 
 pub mod acl;
 pub mod authority;
 pub mod descriptor;
 pub mod numbers;
+pub mod policy;
 pub mod role;
 pub mod snapshot;
 pub mod store;
@@ -14,5 +15,6 @@ pub use acl::{Acl, AclItem, ObjectClass, Privileges};
 pub use authority::{Authority, Rights, RightsOf};
 pub use descriptor::*;
 pub use numbers::{Numbers, SequenceState};
+pub use policy::{PolicyCommand, PolicyCondition, PolicyDescriptor, RowSecurity};
 pub use role::RoleDescriptor;
 pub use snapshot::CatalogSnapshot;

@@ -40,6 +40,8 @@ const VERSION: u8 = 1;
 const SINCE_2000: u8 = 2;
 /// That of tables whose row keys have parts of other forms than their columns' values.
 const KEY_FORMS: u8 = 3;
+/// That of tables with row-level security: who does not know of it must not show their rows.
+const ROW_SECURITY: u8 = 4;
 /// Where descriptors are stored.
 pub const CATALOG_TABLE: TableId = TableId(1);
 /// The one family of [`CATALOG_TABLE`].
@@ -152,6 +154,7 @@ pub fn encode<T: Serialize>(value: &T) -> PgResult<Vec<u8>> {
 /// As [`encode`].
 pub fn encode_relation(relation: &Relation) -> PgResult<Vec<u8>> {
     let version = match relation {
+        Relation::Table(table) if !table.row_security.is_default() => ROW_SECURITY,
         Relation::Table(table) if table.key.iter().any(|part| !part.form.is_value()) => KEY_FORMS,
         Relation::Table(table) if table.epoch == Epoch::Postgres => SINCE_2000,
         _ => VERSION,
@@ -172,7 +175,7 @@ fn versioned<T: Serialize>(version: u8, value: &T) -> PgResult<Vec<u8>> {
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> PgResult<T> {
     let broken = |what: String| PgError::new(SqlState::DATA_CORRUPTED, format!("a row of the catalog cannot be read: {what}"));
     match bytes.split_first() {
-        Some((&(VERSION | SINCE_2000 | KEY_FORMS), json)) => serde_json::from_slice(json).map_err(|e| broken(e.to_string())),
+        Some((&(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY), json)) => serde_json::from_slice(json).map_err(|e| broken(e.to_string())),
         Some((version, _)) => Err(broken(format!("version {version} is unknown"))),
         None => Err(broken("it is empty".into())),
     }

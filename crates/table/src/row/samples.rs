@@ -1,7 +1,7 @@
 //! Tables and columns for tests, here and above.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-use crate::catalog::{ColumnDescriptor, ColumnId, Epoch, FamilyDescriptor, KeyForm, KeyPart, OnCommit, TableDescriptor};
+use crate::catalog::{ColumnDescriptor, ColumnId, Epoch, FamilyDescriptor, KeyForm, KeyPart, OnCommit, RowSecurity, TableDescriptor};
 use arrow::array::ArrayRef;
 use stoa_pg::{EvalContext, SqlType};
 use stoa_store::{FamilyId, FamilyOptions, Layout, TableId};
@@ -56,6 +56,7 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
         on_commit: OnCommit::PreserveRows,
         next_column_id: columns.len() as u32 + 1,
         epoch: Epoch::Postgres,
+        row_security: RowSecurity::default(),
     }
 }
 

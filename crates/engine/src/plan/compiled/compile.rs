@@ -167,6 +167,8 @@ impl Compiler<'_> {
             Rel::DistinctOn { input, on, order } => self.first_of_each(input, on, order),
             Rel::Filter { .. } => self.filters(rel),
             Rel::Project { input, exprs } => self.project(input, exprs),
+            // Each step is done with its rows before the next one begins.
+            Rel::Barrier { input } => self.node(input),
             Rel::Sort { input, keys } => {
                 let Some((input, columns)) = self.node(input)? else { return Ok(None) };
                 let Some(sort) = self.sort(&columns, keys)? else { return Ok(None) };

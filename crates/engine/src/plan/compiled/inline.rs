@@ -46,7 +46,7 @@ pub(crate) fn is_inline(bound: &Bound, cache: &PlanCache, settings: Arc<Settings
 }
 
 fn changes_little(mutation: &Mutation) -> bool {
-    mutation.checks.is_none() && walk::mutation_exprs(mutation).into_iter().all(is_quick)
+    walk::mutation_exprs(mutation).into_iter().all(is_quick)
 }
 
 /// A few rows without any table.

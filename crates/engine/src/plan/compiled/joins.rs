@@ -50,6 +50,7 @@ impl RelationKind {
             | Rel::Sort { .. }
             | Rel::Recursive { .. }
             | Rel::Join { .. }
+            | Rel::Barrier { .. }
             | Rel::Limit { .. } => Some(RelationKind::Query),
             Rel::Batches { .. } | Rel::Virtual { .. } | Rel::Sample { .. } | Rel::Lock { .. } => None,
         }

@@ -26,6 +26,7 @@ use stoa_sql::catalog::deparse::{quote_name, type_name};
 use stoa_sql::typed::tree::{Bound, BoundBody, ColId, Expr, ExprKind, Rel};
 use stoa_syntax::utility::{Copy, CopySource, CopyTarget};
 use stoa_syntax::{Body, ast};
+use stoa_table::catalog::policy::hides_rows;
 use stoa_table::catalog::{Relation, TableDescriptor};
 use stoa_table::txn::TableLockMode;
 
@@ -378,6 +379,9 @@ impl Session {
             error
         })?;
         stoa_sql::privileges::check(&context.catalog, context.role, &bound)?;
+        if hides_rows(context.catalog.authority(), context.role, table) {
+            return Err(PgError::unsupported("COPY FROM not supported with row-level security").hint("Use INSERT statements instead."));
+        }
         let BoundBody::Mutation(mutation) = &mut bound.body else { return Err(PgError::internal("an INSERT that is none")) };
         if !replace_params(&mut mutation.source, columns) && !columns.is_empty() {
             return Err(PgError::internal("an INSERT without values"));

@@ -21,6 +21,7 @@ mod pg_matviews;
 mod pg_namespace;
 mod pg_opclass;
 mod pg_operator;
+mod pg_policy;
 mod pg_prepared_statements;
 mod pg_proc;
 mod pg_rewrite;
@@ -71,6 +72,8 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_namespace" => pg_namespace::fill,
         "pg_opclass" => pg_opclass::fill,
         "pg_operator" => pg_operator::fill,
+        "pg_policies" => pg_policy::policies,
+        "pg_policy" => pg_policy::fill,
         "pg_prepared_statements" => pg_prepared_statements::fill,
         "pg_proc" => pg_proc::fill,
         "pg_rewrite" => pg_rewrite::fill,

@@ -41,6 +41,8 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                     ("relhasindex", (!shown.is_empty()).into()),
                     ("relpersistence", persistence(table.temporary)),
                     ("relchecks", V::Int(table.checks.len() as i64)),
+                    ("relrowsecurity", table.row_security.enabled.into()),
+                    ("relforcerowsecurity", table.row_security.forced.into()),
                     ("relhastriggers", has_triggers(table, &referenced).into()),
                     ("reltuples", rows(table.oid)),
                     ("reloptions", storage_options(&table.options)),
@@ -133,8 +135,6 @@ fn class_row(
         ("relnatts", V::Int(natts as i64)),
         ("relhasrules", matches!(kind, "v" | "m").into()),
         ("relhassubclass", false.into()),
-        ("relrowsecurity", false.into()),
-        ("relforcerowsecurity", false.into()),
         ("relispartition", false.into()),
         ("relrewrite", V::Oid(0)),
         ("relfrozenxid", V::Oid(0)),
@@ -151,6 +151,8 @@ fn class_row(
         ("relispopulated", true.into()),
         ("relchecks", V::Int(0)),
         ("relhastriggers", false.into()),
+        ("relrowsecurity", false.into()),
+        ("relforcerowsecurity", false.into()),
     ] {
         if !given.contains(&column) {
             cells.push((column, value));

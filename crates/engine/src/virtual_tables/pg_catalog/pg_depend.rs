@@ -2,8 +2,8 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::{
-    PG_ATTRDEF, PG_CLASS, PG_CONSTRAINT, PG_NAMESPACE, PG_REWRITE, PG_TYPE, attrdef_oid, indexed, primary_index_oid, referenced_index,
-    row_type_oid, rule_oid,
+    PG_ATTRDEF, PG_CLASS, PG_CONSTRAINT, PG_NAMESPACE, PG_POLICY, PG_REWRITE, PG_TYPE, attrdef_oid, indexed, primary_index_oid,
+    referenced_index, row_type_oid, rule_oid,
 };
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
@@ -74,6 +74,15 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             let index = ctx.catalog.table(key.referenced_table).map_or(0, |r| referenced_index(r, &key.referenced_columns));
             if index != 0 {
                 edge((PG_CONSTRAINT, key.name.oid), (PG_CLASS, index, 0), "n");
+            }
+        }
+        for policy in &table.row_security.policies {
+            edge((PG_POLICY, policy.oid), (PG_CLASS, owner.oid, 0), "a");
+            for d in policy.conditions().flat_map(|condition| &condition.depends_on) {
+                let numbers: Vec<u32> = if d.columns.is_empty() { vec![0] } else { d.columns.iter().map(|c| c.0).collect() };
+                for number in numbers.into_iter().filter(|number| *number != 0 || d.relation != owner.oid) {
+                    edge((PG_POLICY, policy.oid), (PG_CLASS, d.relation, number), "n");
+                }
             }
         }
         for column in table.visible_columns() {

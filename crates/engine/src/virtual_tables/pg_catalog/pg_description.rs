@@ -1,7 +1,7 @@
 //! `pg_description`: comments on objects.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{PG_CLASS, PG_CONSTRAINT, PG_NAMESPACE, primary_index_oid};
+use super::super::objects::{PG_CLASS, PG_CONSTRAINT, PG_NAMESPACE, PG_POLICY, primary_index_oid};
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_pg::registry::Registry;
@@ -40,6 +40,11 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                     (table.primary_key.as_ref().and_then(|key| key.index_comment.as_ref()), primary_index_oid(table))
                 {
                     row(PG_CLASS, index, 0, text);
+                }
+                for policy in &table.row_security.policies {
+                    if let Some(text) = &policy.comment {
+                        row(PG_POLICY, policy.oid, 0, text);
+                    }
                 }
                 let names =
                     table.primary_key.iter().chain(table.checks.iter().map(|c| &c.name)).chain(table.foreign_keys.iter().map(|k| &k.name));

@@ -4,6 +4,7 @@ use super::super::builder::{Builder, V};
 use super::super::objects::{schema_of, tables};
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
+use stoa_table::catalog::policy::hides_rows;
 use stoa_table::catalog::{ColumnId, ObjectClass, Oid, Privileges, RightsOf};
 use stoa_table::statistics::ColumnValues;
 
@@ -11,7 +12,10 @@ use stoa_table::statistics::ColumnValues;
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for table in tables(ctx) {
         let Some(known) = ctx.database.statistics.of(table.oid) else { continue };
-        // They are values of rows.
+        // They are values of rows, of any.
+        if hides_rows(ctx.catalog.authority(), ctx.role, &table) {
+            continue;
+        }
         for column in table.visible_columns().filter(|column| may_read(ctx, table.oid, column.id)) {
             if let Some(values) = known.column_values(column.id) {
                 t.row(column_row(schema_of(ctx, table.schema), &table.name, &column.name, values));

@@ -20,7 +20,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             ("hasindexes", (!indexes(&table).is_empty()).into()),
             ("hasrules", false.into()),
             ("hastriggers", has_triggers(&table, &referenced).into()),
-            ("rowsecurity", false.into()),
+            ("rowsecurity", table.row_security.enabled.into()),
         ]);
     }
     Ok(())

@@ -21,6 +21,9 @@ impl Parser<'_> {
             }
             self.at -= 1;
         }
+        if self.keyword("policy") {
+            return self.alter_policy();
+        }
         let Some(kind) = self.kind_of_object() else { return self.unsupported_object("ALTER") };
         let if_exists = self.if_exists()?;
         self.keyword("only");
@@ -210,7 +213,10 @@ impl Parser<'_> {
             let column = self.ident()?;
             return self.alter_column(column);
         }
-        // Rules, triggers, partitions, inheritance, row security.
+        if let Some(change) = self.row_security() {
+            return Ok(change);
+        }
+        // Rules, triggers, partitions, inheritance.
         if self.peek_any(0, &["enable", "disable", "attach", "detach", "inherit", "no", "force", "cluster", "replica", "of", "not"]) {
             return Ok(AlterAction::Unsupported(self.rest_of_action()));
         }

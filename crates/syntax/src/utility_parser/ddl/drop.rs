@@ -17,6 +17,9 @@ impl Parser<'_> {
         if self.keyword("owned") {
             return self.drop_owned();
         }
+        if self.keyword("policy") {
+            return self.drop_policy();
+        }
         let Some(kind) = self.kind_of_object() else { return self.drop_unknown() };
         let concurrently = kind == ObjectKind::Index && self.keyword("concurrently");
         let if_exists = self.if_exists()?;
@@ -27,7 +30,7 @@ impl Parser<'_> {
 
     /// DROP of kinds of objects that there are none of: they are not found.
     fn drop_unknown(&mut self) -> Parse<Ddl> {
-        const KINDS: [&str; 25] = [
+        const KINDS: [&str; 24] = [
             "type",
             "domain",
             "function",
@@ -36,7 +39,6 @@ impl Parser<'_> {
             "aggregate",
             "trigger",
             "rule",
-            "policy",
             "extension",
             "database",
             "publication",
@@ -82,7 +84,7 @@ impl Parser<'_> {
                 self.expect_token(&Token::RParen)?;
                 arguments = Some(types.join(","));
             }
-            let table = if matches!(kind, "trigger" | "rule" | "policy") {
+            let table = if matches!(kind, "trigger" | "rule") {
                 self.expect("on")?;
                 Some(self.object_name()?.to_string())
             } else {
@@ -100,5 +102,5 @@ impl Parser<'_> {
 }
 
 fn table_less(kind: &str) -> bool {
-    !matches!(kind, "trigger" | "rule" | "policy")
+    !matches!(kind, "trigger" | "rule")
 }

@@ -4,6 +4,7 @@ mod alter;
 mod drop;
 mod hyperdrive;
 mod index;
+mod policy;
 mod rights;
 mod table;
 
@@ -189,6 +190,9 @@ impl Parser<'_> {
         if let Some(word) = self.role_word() {
             return self.create_role(word);
         }
+        if self.keyword("policy") {
+            return self.create_policy();
+        }
         if self.peek_keyword(0, "index") || (self.peek_keyword(0, "unique") && self.peek_keyword(1, "index")) {
             let unique = self.keyword("unique");
             self.expect("index")?;
@@ -331,6 +335,10 @@ impl Parser<'_> {
             let name = self.ident()?;
             self.expect("on")?;
             CommentTarget::Constraint { name, table: self.object_name()? }
+        } else if self.keyword("policy") {
+            let name = self.name()?;
+            self.expect("on")?;
+            CommentTarget::Policy { name, table: self.object_name()? }
         } else if self.keyword("database") {
             CommentTarget::Database(self.ident()?)
         } else {

@@ -1,0 +1,372 @@
+//! Row-level security: the policies of tables become conditions of the statement, once all its names are resolved.
+//!
+//! This is the one place where it is decided which rows of a table a statement sees and writes. It goes through the whole tree: a scan of
+//! which nothing is said is one of SELECT. [`crate::privileges`] refuses a tree with a scan or a target that did not come by here.
+//!
+//! Which policies ask what, as in PostgreSQL: rows that are read pass USING of those for SELECT; rows that are locked, changed or deleted
+//! that of UPDATE or DELETE, and of SELECT if the statement names their columns; rows that are written pass WITH CHECK, or fail. Of several
+//! permissive policies one must hold, of restrictive ones all.
+
+use super::dml::lookup;
+use super::expr::{and, or};
+use super::function::bool_const;
+use super::scope::{Clause, Scope, ScopeColumn};
+use super::{Binder, syntax_error};
+use crate::typed::barrier::tells_nothing;
+use crate::typed::tree::{
+    AsksCheck, BoundBody, ColId, Cte, CteBody, Expr, MergeAction, Mutation, MutationKind, OnConflict, PolicyCheck, Rel, RowCheck, TableScan,
+};
+use crate::typed::walk;
+use std::collections::HashSet;
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_syntax::ast;
+use stoa_table::catalog::policy::{Asked, asked};
+use stoa_table::catalog::{ColumnId, Oid, PolicyCommand, PolicyCondition, PolicyDescriptor, RightsOf, TableDescriptor};
+
+/// Columns of a table with the ids by which a condition names them.
+type TableColumns = [(ColumnId, ColId)];
+
+/// What a part of a statement does with scans, if it is more than to read.
+#[derive(Default)]
+struct ScanUses {
+    /// Rows of these are locked: FOR UPDATE and its kin.
+    locked: HashSet<u32>,
+    /// The one whose rows the statement changes, and how.
+    target: Option<(u32, TargetScan)>,
+}
+
+#[derive(Clone, Copy)]
+struct TargetScan {
+    /// `None`: it is not known before an arm of MERGE is chosen.
+    command: Option<PolicyCommand>,
+    within: Option<Oid>,
+    reads: bool,
+}
+
+/// Policies of which one must hold: the permissive ones, or one restrictive.
+struct Group {
+    policies: Vec<PolicyDescriptor>,
+    restrictive: bool,
+}
+
+/// Which of a policy's conditions is meant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Using,
+    /// WITH CHECK, or USING where there is none.
+    Check,
+}
+
+impl Part {
+    fn of(self, policy: &PolicyDescriptor) -> Option<&PolicyCondition> {
+        match self {
+            Part::Using => policy.using.as_ref(),
+            Part::Check => policy.check.as_ref().or(policy.using.as_ref()),
+        }
+    }
+}
+
+impl Binder<'_> {
+    /// Puts the policies into a statement.
+    pub(super) fn apply_policies(&mut self, body: &mut BoundBody) -> PgResult<()> {
+        if !self.secured || self.all_rows {
+            return Ok(());
+        }
+        let ctes = std::mem::take(&mut self.ctes);
+        self.secure_ctes(ctes)?;
+        match body {
+            BoundBody::Query(query) => self.secure_rel(&mut query.rel, &mut ScanUses::default()),
+            BoundBody::Mutation(mutation) => self.secure_mutation(mutation),
+        }
+    }
+
+    /// CTEs, in the order in which they are computed: those of policies of their tables come before each.
+    fn secure_ctes(&mut self, ctes: Vec<Cte>) -> PgResult<()> {
+        for mut cte in ctes {
+            match &mut cte.body {
+                CteBody::Query(rel) => self.secure_rel(rel, &mut ScanUses::default())?,
+                CteBody::Mutation(mutation) => self.secure_mutation(mutation)?,
+            }
+            self.ctes.push(cte);
+        }
+        Ok(())
+    }
+
+    fn secure_rel(&mut self, rel: &mut Rel, uses: &mut ScanUses) -> PgResult<()> {
+        crate::typed::deeper(|| {
+            if let Rel::Lock { scans, .. } = rel {
+                uses.locked.extend(scans.iter().copied());
+            }
+            for e in walk::exprs_mut(rel) {
+                self.secure_expr(e)?;
+            }
+            if let Rel::Scan(scan) = rel {
+                if scan.table.row_security.enabled && !scan.rows_decided {
+                    let conditions = self.scan_conditions(scan, uses)?;
+                    scan.rows_decided = true;
+                    let below = std::mem::replace(rel, Rel::One);
+                    *rel = self.seen_through(below, conditions);
+                }
+                return Ok(());
+            }
+            walk::children_mut(rel).into_iter().try_for_each(|child| self.secure_rel(child, uses))
+        })
+    }
+
+    fn secure_expr(&mut self, e: &mut Expr) -> PgResult<()> {
+        let mut result = Ok(());
+        walk::subqueries_mut(e, &mut |query| {
+            if result.is_ok() {
+                result = self.secure_rel(&mut query.rel, &mut ScanUses::default());
+            }
+        });
+        result
+    }
+
+    /// The rows of a scan that pass conditions. What stands above must not tell of the others.
+    fn seen_through(&self, scan: Rel, conditions: Vec<Expr>) -> Rel {
+        if conditions.is_empty() {
+            return scan;
+        }
+        // Conditions that cannot raise are computed before those that may, wherever they come from.
+        let before_all = conditions.iter().all(|condition| tells_nothing(self.ctx.eval, condition));
+        let filtered = Rel::Filter { input: Box::new(scan), predicate: and(conditions) };
+        if before_all { filtered } else { Rel::Barrier { input: Box::new(filtered) } }
+    }
+
+    /// The role that policies of a table are about, if it is asked for any.
+    fn asked_role(&mut self, table: &TableDescriptor, within: Option<Oid>) -> PgResult<Option<Oid>> {
+        let (authority, system) = (self.ctx.catalog.authority(), &self.ctx.eval.system);
+        let (own, on) = (system.role(), system.row_security());
+        let role = within.map_or(own, |view| authority.rights(RightsOf::Relation(view)).owner);
+        self.policies_of = Some((own, on));
+        match asked(authority, role, table) {
+            Asked::Nobody | Asked::Exempt => Ok(None),
+            Asked::Policies { owner } if !on => {
+                let message = format!("query would be affected by row-level security policy for table \"{}\"", table.name);
+                let error = PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, message);
+                Err(if owner {
+                    error.hint("To disable the policy for the table's owner, use ALTER TABLE NO FORCE ROW LEVEL SECURITY.")
+                } else {
+                    error
+                })
+            }
+            Asked::Policies { .. } => Ok(Some(role)),
+        }
+    }
+
+    /// What rows of a scan must satisfy.
+    fn scan_conditions(&mut self, scan: &TableScan, uses: &ScanUses) -> PgResult<Vec<Expr>> {
+        let target = uses.target.filter(|(id, _)| *id == scan.scan_id).map(|(_, target)| target);
+        let within = match target {
+            Some(target) => target.within,
+            None => self.scans_within.get(&scan.scan_id).copied().flatten(),
+        };
+        let Some(role) = self.asked_role(&scan.table, within)? else { return Ok(Vec::new()) };
+        let mut commands = Vec::new();
+        match target {
+            Some(target) => {
+                commands.extend(target.command);
+                commands.extend(target.reads.then_some(PolicyCommand::Select));
+            }
+            None => {
+                commands.extend(uses.locked.contains(&scan.scan_id).then_some(PolicyCommand::Update));
+                commands.push(PolicyCommand::Select);
+            }
+        }
+        let mut known: Vec<Vec<Oid>> = Vec::new();
+        let mut out = Vec::new();
+        for command in commands {
+            for group in self.groups(&scan.table, role, command, Part::Using) {
+                // Those for ALL are asked once.
+                let oids = group.policies.iter().map(|policy| policy.oid).collect();
+                if !known.contains(&oids) {
+                    known.push(oids);
+                    out.push(self.bind_group(&scan.table, &group, Part::Using, within, &scan.columns)?);
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// The policies that a role is asked for, the restrictive ones first: where no permissive one is, the group of those is empty.
+    fn groups(&self, table: &TableDescriptor, role: Oid, command: PolicyCommand, part: Part) -> Vec<Group> {
+        let authority = self.ctx.catalog.authority();
+        let asked = table.row_security.policies.iter().filter(|p| part.of(p).is_some() && p.concerns(authority, role, command));
+        let (restrictive, permissive): (Vec<_>, Vec<_>) = asked.cloned().partition(|policy| policy.restrictive);
+        if permissive.is_empty() {
+            return vec![Group { policies: Vec::new(), restrictive: false }];
+        }
+        let mut out: Vec<Group> = restrictive.into_iter().map(|one| Group { policies: vec![one], restrictive: true }).collect();
+        out.push(Group { policies: permissive, restrictive: false });
+        out
+    }
+
+    fn bind_group(
+        &mut self,
+        table: &Arc<TableDescriptor>,
+        group: &Group,
+        part: Part,
+        within: Option<Oid>,
+        columns: &TableColumns,
+    ) -> PgResult<Expr> {
+        let mut conditions = Vec::with_capacity(group.policies.len());
+        for policy in &group.policies {
+            if let Some(condition) = part.of(policy) {
+                conditions.push(self.bind_policy(table, condition, within, columns)?);
+            }
+        }
+        Ok(if conditions.is_empty() { bool_const(false) } else { or(conditions) })
+    }
+
+    /// A condition of a policy, over columns of its table.
+    fn bind_policy(
+        &mut self,
+        table: &Arc<TableDescriptor>,
+        condition: &PolicyCondition,
+        within: Option<Oid>,
+        columns: &TableColumns,
+    ) -> PgResult<Expr> {
+        let unreadable = || PgError::internal(format!("a policy of table \"{}\" cannot be read", table.name));
+        let parsed = stoa_syntax::parse(&condition.sql).map_err(syntax_error)?;
+        let (alias, selection) = parsed.first().and_then(|p| condition_of(&p.statement)).ok_or_else(unreadable)?;
+        // It stands in the name of whoever the table is used for, and its names were looked up when it was made.
+        self.policy_frames.push((self.views.len(), within));
+        // Whoever may use the table need not be allowed to read the columns that its policies do.
+        let own = |c: &stoa_table::catalog::ColumnDescriptor| ScopeColumn {
+            name: c.name.clone(),
+            expr: Expr::column(lookup(columns, c.id), c.ty.clone()),
+            origin: None,
+        };
+        let mut visible: Vec<ScopeColumn> = table.visible_columns().map(own).collect();
+        self.hide_later(&mut visible, Some(alias));
+        let (known, mut asked) = (self.ctes.len(), Vec::new());
+        let bound = self.aliased(visible, Some(alias), table.name.clone()).and_then(|item| {
+            let mut scope = Scope::new(Clause::Policy);
+            scope.local.extend(columns.iter().map(|(_, id)| *id));
+            scope.add_item(item);
+            let scopes = std::mem::replace(&mut self.scopes, vec![scope]);
+            let ctes = std::mem::take(&mut self.cte_scope);
+            let (no_sets, chosen) = (self.no_sets.take(), self.chosen_rows.take());
+            let bound = self.bind_expr(selection).and_then(|e| self.coerce_condition(e, "POLICY"));
+            // Those of WITH in its subqueries.
+            asked.append(&mut self.ctes.split_off(known));
+            (self.scopes, self.cte_scope, self.no_sets, self.chosen_rows) = (scopes, ctes, no_sets, chosen);
+            bound
+        });
+        let secured = bound.and_then(|mut e| {
+            let mut asks = !asked.is_empty();
+            walk::visit_subqueries(&e, &mut |_| asks = true);
+            if !asks {
+                return Ok(e);
+            }
+            if self.policy_tables.contains(&table.oid) {
+                let message = format!("infinite recursion detected in policy for relation \"{}\"", table.name);
+                return Err(PgError::new(SqlState::INVALID_OBJECT_DEFINITION, message));
+            }
+            self.policy_tables.push(table.oid);
+            let secured = self.secure_ctes(asked).and_then(|()| self.secure_expr(&mut e));
+            self.policy_tables.pop();
+            secured.map(|()| e)
+        });
+        self.policy_frames.pop();
+        secured.map_err(|mut error| {
+            error.fields_mut().position = None;
+            error
+        })
+    }
+
+    // Changes.
+
+    fn secure_mutation(&mut self, mutation: &mut Mutation) -> PgResult<()> {
+        let command = match &mutation.kind {
+            MutationKind::Insert { .. } | MutationKind::Merge { .. } => None,
+            MutationKind::Update { .. } => Some(PolicyCommand::Update),
+            MutationKind::Delete { .. } => Some(PolicyCommand::Delete),
+        };
+        let (within, reads) = (mutation.usage.within, mutation.usage.reads);
+        let target = mutation.usage.scan.map(|scan| (scan, TargetScan { command, within, reads }));
+        self.secure_rel(&mut mutation.source, &mut ScanUses { target, ..ScanUses::default() })?;
+        for e in walk::mutation_exprs_mut(mutation) {
+            self.secure_expr(e)?;
+        }
+        let table = Arc::clone(&mutation.table.0);
+        if !table.row_security.enabled {
+            return Ok(());
+        }
+        mutation.usage.rows_decided = true;
+        let Some(role) = self.asked_role(&table, within)? else { return Ok(()) };
+        if mutation.checks.columns.is_empty() {
+            mutation.checks.columns = table.live_columns().map(|c| (c.id, self.new_col())).collect();
+        }
+        let columns = mutation.checks.columns.clone();
+        for (when, command, part) in asked_of(&mutation.kind, reads) {
+            let mut groups = self.groups(&table, role, command, part);
+            groups.sort_by_key(|group| group.restrictive);
+            for group in groups {
+                let condition = self.bind_group(&table, &group, part, within, &columns)?;
+                let policy = group.policies.first().filter(|_| group.restrictive).map(|policy| policy.name.clone());
+                mutation.checks.checks.push(RowCheck { asks: AsksCheck::Policies { when, policy }, condition });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Which policies ask what of the rows that a change writes and finds; the permissive ones are asked first, then those that restrict, by
+/// name.
+fn asked_of(kind: &MutationKind, reads: bool) -> Vec<(PolicyCheck, PolicyCommand, Part)> {
+    use PolicyCheck as When;
+    use PolicyCommand as Of;
+    let mut out = Vec::new();
+    match kind {
+        MutationKind::Insert { on_conflict, .. } => {
+            out.push((When::Inserted, Of::Insert, Part::Check));
+            out.extend(reads.then_some((When::Inserted, Of::Select, Part::Using)));
+            match on_conflict {
+                OnConflict::Error | OnConflict::DoNothing { .. } => {}
+                OnConflict::DoUpdate { .. } | OnConflict::Replace { .. } => {
+                    out.push((When::Conflicting, Of::Update, Part::Using));
+                    out.extend(reads.then_some((When::Conflicting, Of::Select, Part::Using)));
+                    out.push((When::Updated, Of::Update, Part::Check));
+                    out.extend(reads.then_some((When::Updated, Of::Select, Part::Using)));
+                }
+            }
+        }
+        MutationKind::Update { .. } => {
+            out.push((When::Updated, Of::Update, Part::Check));
+            out.extend(reads.then_some((When::Updated, Of::Select, Part::Using)));
+        }
+        // What may be deleted is what the source gives.
+        MutationKind::Delete { .. } => {}
+        MutationKind::Merge { arms, .. } => {
+            let does = |what: fn(&MergeAction) -> bool| arms.iter().any(|arm| what(&arm.action));
+            if does(|action| matches!(action, MergeAction::Update(_))) {
+                out.push((When::MergeUpdates, Of::Update, Part::Using));
+                out.push((When::Updated, Of::Update, Part::Check));
+                out.extend(reads.then_some((When::Updated, Of::Select, Part::Using)));
+            }
+            if does(|action| matches!(action, MergeAction::Delete)) {
+                out.push((When::MergeDeletes, Of::Delete, Part::Using));
+            }
+            if does(|action| matches!(action, MergeAction::Insert(_))) {
+                out.push((When::Inserted, Of::Insert, Part::Check));
+            }
+        }
+    }
+    out
+}
+
+/// The list of columns and the condition in the text that is kept of a policy.
+#[must_use]
+pub fn condition_of(statement: &ast::Statement) -> Option<(&ast::TableAlias, &ast::Expr)> {
+    let ast::Statement::Query(query) = statement else { return None };
+    let ast::SetExpr::Select(select) = &*query.body else { return None };
+    match select.from.as_slice() {
+        [ast::TableWithJoins { relation: ast::TableFactor::Table { alias: Some(alias), .. }, .. }] => {
+            Some((alias, select.selection.as_ref()?))
+        }
+        _ => None,
+    }
+}
