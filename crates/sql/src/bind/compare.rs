@@ -130,6 +130,14 @@ impl Binder<'_> {
                 l.clone().into_iter().zip(r.clone()).map(|(a, b)| self.distinct_test(a, b, negated)).collect::<PgResult<Vec<_>>>()?;
             return Ok(if negated { and(pairs) } else { or(pairs) });
         }
+        // Beside a NULL that is written it asks whether the other is NULL, also of types without an equality.
+        for (one, other) in [(&right, &left), (&left, &right)] {
+            if one.ty.ty == PgType::Unknown && one.is_null_const() && other.ty.ty != PgType::Unknown {
+                let arg = Box::new(other.clone());
+                let kind = if negated { ExprKind::IsNull(arg) } else { ExprKind::IsNotNull(arg) };
+                return Ok(Expr::new(kind, bool_type()));
+            }
+        }
         // Not folded: NULL = NULL would not tell whether both are.
         let keep = std::mem::replace(&mut self.keep, true);
         let equal = self.operator("=", Some(left), right);

@@ -395,6 +395,16 @@ impl Parser<'_> {
             self.expect_token(&Token::LParen)?;
             let parts = self.nested(|p| {
                 p.list(|p| {
+                    // As sqlparser prints them: in parentheses of their own.
+                    let printed = p.peek(0) == Some(&Token::LParen)
+                        && (p.peek_any(1, &["rollup", "cube"]) && p.peek(2) == Some(&Token::LParen)
+                            || p.peek_keyword(1, "grouping") && p.peek_keyword(2, "sets"));
+                    if printed {
+                        p.at += 1;
+                        let inner = p.grouping_item()?;
+                        p.expect_token(&Token::RParen)?;
+                        return Ok(vec![inner]);
+                    }
                     Ok(match p.grouping_item()? {
                         Expr::Tuple(items) => items,
                         Expr::Nested(inner) => vec![*inner],
