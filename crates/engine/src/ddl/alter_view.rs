@@ -1,6 +1,7 @@
 //! ALTER VIEW.
 
 use super::alter::{duplicate_column, refused, rename, set_schema};
+use super::alter_column::rename_column;
 use super::builder::default_text;
 use super::work::Work;
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -22,8 +23,11 @@ pub(super) fn alter_view(work: Work<'_>, mut view: ViewDescriptor, action: &Alte
             if taken {
                 return Err(duplicate_column(&new, &view.name));
             }
-            column.name = new;
-            work.put(Relation::View(view))
+            column.name.clone_from(&new);
+            let rows = view.materialized.and_then(|rows| work.catalog().table(rows).cloned());
+            work.put(Relation::View(view))?;
+            // The rows of a materialized view are found by the same names.
+            rows.map_or(Ok(()), |rows| rename_column(work, rows, &old, &new))
         }
         AlterAction::SetDefault { column, value } if view.materialized.is_none() => {
             let name = fold(column);
