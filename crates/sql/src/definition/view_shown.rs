@@ -18,6 +18,7 @@ pub fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor
     let Some(ast::Statement::Query(query)) = parsed.first_mut().map(|p| &mut p.statement) else { return Ok(view.sql.clone()) };
     let mut known = Vec::new();
     columns_of_each(&query.body, &mut known);
+    by_number(query, &view.columns, known.first().map_or(&[], Vec::as_slice));
     shorten(catalog, path, query);
     if !pretty {
         let _ = VisitMut::visit(query, &mut Parentheses);
@@ -206,11 +207,66 @@ pub(super) fn spoken(text: &str) -> String {
     text
 }
 
+/// The names that a query gives its columns by itself; none where that is not simple.
+fn names_of(body: &ast::SetExpr) -> Vec<Option<String>> {
+    match body {
+        ast::SetExpr::Select(select) => select
+            .projection
+            .iter()
+            .map(|item| match item {
+                SelectItem::UnnamedExpr(e) => own_name(e),
+                SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
+                _ => None,
+            })
+            .collect(),
+        ast::SetExpr::SetOperation { left, .. } => names_of(left),
+        ast::SetExpr::Query(query) => names_of(&query.body),
+        ast::SetExpr::Values(values) => {
+            let width = values.rows.first().map_or(0, |row| row.content.len());
+            (1..=width).map(|n| Some(format!("column{n}"))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Where columns are not called any more as the text calls them, clauses that name them say their numbers.
+fn by_number(query: &mut ast::Query, columns: &[ViewColumn], of_table: &[String]) {
+    let names = names_of(&query.body);
+    if names.iter().zip(columns).all(|(name, column)| name.as_ref().is_none_or(|name| *name == column.name)) {
+        return;
+    }
+    let number = |e: &mut ast::Expr, but: &[String]| {
+        let ast::Expr::Identifier(ident) = &*e else { return };
+        let name = fold(ident);
+        if let Some(at) = names.iter().position(|n| n.as_ref() == Some(&name)).filter(|_| !but.contains(&name)) {
+            *e = ast::Expr::Value(ast::Value::Number((at + 1).to_string(), false).with_empty_span());
+        }
+    };
+    if let Some(ast::OrderBy { kind: ast::OrderByKind::Expressions(keys), .. }) = &mut query.order_by
+        && !matches!(*query.body, ast::SetExpr::Values(_))
+    {
+        keys.iter_mut().for_each(|key| number(&mut key.expr, &[]));
+    }
+    if let ast::SetExpr::Select(select) = &mut *query.body {
+        if let Some(ast::Distinct::On(keys)) = &mut select.distinct {
+            keys.iter_mut().for_each(|key| number(key, &[]));
+        }
+        if let ast::GroupByExpr::Expressions(keys, _) = &mut select.group_by {
+            keys.iter_mut().for_each(|key| number(key, of_table));
+        }
+    }
+}
+
 /// A query over lines as PostgreSQL prints it, as far as its outermost SELECTs go. `known` are the columns of the only table of each.
 fn lay_out(query: &ast::Query, columns: &[ViewColumn], known: &[Vec<String>], pretty: bool) -> String {
     let mut known = known.iter();
-    let body = if query.with.is_some() { None } else { lay_out_body(&query.body, columns, &mut known, pretty) };
-    let Some(mut out) = body else { return format!(" {query}") };
+    let Some(body) = lay_out_body(&query.body, columns, &mut known, pretty) else {
+        let list: Vec<String> = columns.iter().map(|c| crate::catalog::deparse::quote_name(&c.name)).collect();
+        let same = names_of(&query.body).iter().zip(columns).all(|(name, column)| name.as_deref() == Some(&column.name));
+        return if same { format!(" {query}") } else { format!(" SELECT *\n   FROM ({query}) q({})", list.join(", ")) };
+    };
+    let mut out = query.with.as_ref().map_or_else(String::new, |with| format!(" {with}\n"));
+    out.push_str(&body);
     if let Some(order) = &query.order_by {
         out.push_str(&format!("\n  {order}"));
     }
@@ -247,6 +303,16 @@ fn lay_out_body(
             let left_text = lay_out_body(left, columns, known, pretty)?;
             let right_text = lay_out_body(right, columns, known, pretty)?;
             Some(format!("{left_text}\n{op}{all}\n{right_text}"))
+        }
+        ast::SetExpr::Values(_) => {
+            let mut list = Vec::with_capacity(columns.len());
+            for (own, column) in names_of(body).into_iter().flatten().zip(columns) {
+                let renamed =
+                    if own == column.name { String::new() } else { format!(" AS {}", crate::catalog::deparse::quote_name(&column.name)) };
+                list.push(format!("\"*VALUES*\".{own}{renamed}"));
+            }
+            let plain = list.iter().all(|item| !item.contains(" AS "));
+            Some(if plain { format!(" {body}") } else { format!(" SELECT {}\n   FROM ({body}) \"*VALUES*\"", list.join(",\n    ")) })
         }
         _ => None,
     }
