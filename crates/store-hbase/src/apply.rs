@@ -10,12 +10,14 @@ use crate::log::ROWS;
 use crate::options::Markers;
 use crate::pending::{Batch, BatchSize, Changes};
 use crate::tables::{Family, Table};
+use crate::ticks::Tick;
 use bytes::Bytes;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use hashbrown::HashMap;
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use stoa_hbase_client::{Action, CellKind, Error, Mutation};
 use stoa_store::TableId;
@@ -120,7 +122,7 @@ fn report(core: &Core, table: TableId, rows: usize, error: &Error) {
 }
 
 /// What goes to HBase for the changes of a row; `None` if that is nothing.
-fn to_mutation(table: &Table, key: &Bytes, changes: &Changes, markers: Markers) -> Option<Mutation> {
+pub(crate) fn to_mutation(table: &Table, key: &Bytes, changes: &Changes, markers: Markers) -> Option<Mutation> {
     let mut cells = Cells { list: Vec::new(), markers };
     for (tick, change) in changes.iter().filter(|(tick, _)| tick.0 > table.stored.since) {
         for of in &change.families {
@@ -199,7 +201,8 @@ pub(crate) async fn trim(core: Arc<Core>) {
         if core.is_lost() {
             return;
         }
-        match core.log.trim(number, core.applied()).await {
+        let upto = core.applied().min(Tick(core.trimmed_to.load(Ordering::Acquire)));
+        match core.log.trim(number, upto).await {
             Ok(true) => {}
             Ok(false) => core.lose(),
             Err(error) => tracing::warn!("the log of {} cannot be trimmed now: {error}", core.options.namespace),

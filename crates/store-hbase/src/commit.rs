@@ -5,8 +5,9 @@
 //! under way. In the order of their times, and only once its record is durable, a group's changes go to [`Pending`], its time is published,
 //! and its callers are answered. What comes to HBase's tables comes behind that ([`crate::apply`]).
 
-use crate::changes::{EncodedCommit, RowChange};
-use crate::log::{Appended, Entry, Log, ROWS};
+use crate::changes::{EncodedCommit, RowChange, decode};
+use crate::loads::{EndedLoad, Loads};
+use crate::log::{Appended, Entry, Log, ROWS, StoredLoad};
 use crate::options::HbaseOptions;
 use crate::pending::{Changes, Pending};
 use crate::tables::{Table, Tables};
@@ -49,6 +50,8 @@ pub(crate) struct Core {
     pub handle: Handle,
     pub log: Log,
     pub tables: RwLock<Arc<Tables>>,
+    /// Those of late, and those that are under way.
+    pub loads: Loads,
     pub newest: RwLock<Arc<View>>,
     pub live: Arc<Live>,
     pub window: Mutex<CommitWindow>,
@@ -64,6 +67,11 @@ pub(crate) struct Core {
     pub being_written: Mutex<Option<Tick>>,
     /// The last time that was given to a commit.
     pub last_tick: AtomicU64,
+    /// Held by whoever changes what the log does not tell of: tables, ends of loads, cells of the past. A backup waits for them, and holds
+    /// them up.
+    pub quiet: tokio::sync::RwLock<()>,
+    /// The log is not trimmed behind this time.
+    pub trimmed_to: AtomicU64,
     /// Tables that are being made.
     pub making: Mutex<HashSet<TableId>>,
     /// What the servers have refused.
@@ -94,6 +102,8 @@ pub(crate) fn count(counter: &AtomicU64, by: u64) {
 #[derive(Default)]
 struct Queue {
     jobs: VecDeque<Job>,
+    /// Loads that wait for the time at which they put their rows.
+    begins: Vec<(Arc<[TableId]>, oneshot::Sender<Tick>)>,
     closed: bool,
 }
 
@@ -112,6 +122,8 @@ struct Job {
     written: WrittenRows,
     since: Option<Timestamp>,
     validate: Vec<(TableId, KeyRange)>,
+    /// The load that ends with it.
+    load: Option<EndedLoad>,
     then: Option<OnVisible>,
     reply: Reply,
     _gates: Vec<OwnedRwLockReadGuard<()>>,
@@ -121,6 +133,7 @@ struct Job {
 /// A job whose record is being written.
 struct Accepted {
     rows: Vec<Arc<RowChange>>,
+    load: Option<StoredLoad>,
     then: Option<OnVisible>,
     reply: Option<Reply>,
     came: Instant,
@@ -138,13 +151,23 @@ struct Group {
 
 impl Core {
     #[allow(clippy::too_many_arguments)]
-    pub fn new(options: HbaseOptions, client: Client, handle: Handle, log: Log, tables: Tables, pending: Pending, last: Tick) -> Core {
+    pub fn new(
+        options: HbaseOptions,
+        client: Client,
+        handle: Handle,
+        log: Log,
+        tables: Tables,
+        loads: Loads,
+        pending: Pending,
+        last: Tick,
+    ) -> Core {
         let live = Arc::new(Live::default());
         Core {
             admin: client.admin(),
             newest: RwLock::new(View::publish(&live, last, options.clock.now_us())),
             window: Mutex::new(CommitWindow::new(last.timestamp())),
             tables: RwLock::new(Arc::new(tables)),
+            loads,
             pending: RwLock::new(pending),
             arrived: Notify::new(),
             left: Notify::new(),
@@ -152,6 +175,8 @@ impl Core {
             counters: Counters::default(),
             being_written: Mutex::new(None),
             last_tick: AtomicU64::new(last.0),
+            quiet: tokio::sync::RwLock::default(),
+            trimmed_to: AtomicU64::new(u64::MAX),
             making: Mutex::default(),
             lacking_codecs: Mutex::default(),
             queue: Mutex::default(),
@@ -252,19 +277,59 @@ impl Core {
                 continue;
             }
             let (reply, answer) = oneshot::channel();
-            let job =
-                Job { body, rows, tables, written, since, validate: validate.to_vec(), then, reply, _gates: gates, came: Instant::now() };
-            {
-                let mut queue = self.queue.lock();
-                if queue.closed {
-                    return Err(StoreError::Unavailable("the store is closed".into()));
-                }
-                queue.jobs.push_back(job);
-            }
-            self.queued.notify_one();
+            let validate = validate.to_vec();
+            let came = Instant::now();
+            self.queue(Job { body, rows, tables, written, since, validate, load: None, then, reply, _gates: gates, came })?;
             return answer.await.unwrap_or_else(|_| Err(unknown("the store was closed")));
         }
     }
+
+    fn queue(&self, job: Job) -> StoreResult<()> {
+        let mut queue = self.queue.lock();
+        if queue.closed {
+            return Err(closed());
+        }
+        queue.jobs.push_back(job);
+        drop(queue);
+        self.queued.notify_one();
+        Ok(())
+    }
+
+    /// A time for the rows of a load into these tables: no commit has it, and no reader sees what stands at it until the load has ended.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if another process is the owner, or the store is closed.
+    pub async fn begin_load(&self, tables: Arc<[TableId]>) -> StoreResult<Tick> {
+        self.check_owner()?;
+        let (reply, answer) = oneshot::channel();
+        self.queue.lock().begins.push((tables, reply));
+        self.queued.notify_one();
+        answer.await.map_err(|_| closed())
+    }
+
+    /// Commits a load whose rows are in HBase, together with changes that it could not put there: a body of [`crate::changes`].
+    ///
+    /// # Errors
+    /// As [`stoa_store::Store::commit`].
+    pub async fn end_load(
+        &self,
+        load: EndedLoad,
+        body: Bytes,
+        tables: Vec<Arc<Table>>,
+        gates: Vec<OwnedRwLockReadGuard<()>>,
+    ) -> StoreResult<Timestamp> {
+        let _not_quiet = self.quiet.read().await;
+        self.check_owner()?;
+        let rows = decode(&body).map_err(StoreError::Corruption)?.into_iter().map(Arc::new).collect();
+        let (reply, answer) = oneshot::channel();
+        let (since, validate, written, came) = (None, Vec::new(), WrittenRows::default(), Instant::now());
+        self.queue(Job { body, rows, tables, written, since, validate, load: Some(load), then: None, reply, _gates: gates, came })?;
+        answer.await.unwrap_or_else(|_| Err(unknown("the store was closed")))
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::Unavailable("the store is closed".into())
 }
 
 fn not_owner() -> StoreError {
@@ -350,6 +415,9 @@ impl Committer {
     /// Starts as many groups as there are jobs, rows of the log and times; how long to wait if it is times that are missing.
     fn start_groups(&mut self) -> Option<std::time::Duration> {
         let core = Arc::clone(&self.core);
+        if let Some(wait) = self.begin_loads() {
+            return Some(wait);
+        }
         while !self.pausing && !core.is_lost() && core.pending.read().bytes() < PENDING_BYTES && !core.queue.lock().jobs.is_empty() {
             let row = *self.free.last()?;
             let tick = match self.ticks.next(core.options.clock.now_us() / 1000) {
@@ -368,6 +436,26 @@ impl Committer {
         None
     }
 
+    /// Gives times to loads that begin; how long to wait if there is none.
+    fn begin_loads(&mut self) -> Option<std::time::Duration> {
+        let core = Arc::clone(&self.core);
+        let mut queue = core.queue.lock();
+        while !queue.begins.is_empty() {
+            let tick = match self.ticks.next(core.options.clock.now_us() / 1000) {
+                Ok(tick) => tick,
+                Err(wait) => return Some(wait),
+            };
+            core.last_tick.store(tick.0, Ordering::Release);
+            let Some((tables, reply)) = queue.begins.pop() else { break };
+            // Before any later time is published: whoever may see rows at this one knows of the load.
+            core.loads.begin(tick, tables);
+            if reply.send(tick).is_err() {
+                core.loads.give_up(tick);
+            }
+        }
+        None
+    }
+
     /// Writes the record of a group to a row of the log that is free.
     fn start(&mut self, row: usize, group: Group, record: Bytes) {
         let core = Arc::clone(&self.core);
@@ -377,9 +465,10 @@ impl Committer {
         if self.groups.is_empty() {
             *core.being_written.lock() = Some(tick);
         }
+        let loads = group.jobs.iter().filter_map(|job| job.load.clone()).collect();
         self.groups.push_back(group);
         let handle = core.handle.clone();
-        self.running.push(handle.spawn(async move { (tick, row, core.log.append(row, tick, record).await) }));
+        self.running.push(handle.spawn(async move { (tick, row, core.log.append(row, tick, record, loads).await) }));
     }
 
     /// Keeps the log short though a region hangs: what it does not take is written again, so that older records can go. Rows go as a
@@ -445,11 +534,16 @@ impl Committer {
                 table.last_change.store(tick.0, Ordering::Release);
             }
             window.record(at, std::mem::take(&mut job.written));
+            let load = job.load.take().map(|load| {
+                load.ranges.into_iter().for_each(|(table, range)| window.record_range(at, table, range));
+                StoredLoad { begin: load.begin, end: Some(tick), tables: load.tables }
+            });
             rows.extend(job.rows.iter().map(|row| (row.table, row.key.clone())));
             bytes += job.body.len();
             self.sequence += 1;
             bodies.push((self.sequence, job.body));
-            accepted.push(Accepted { rows: job.rows, then: job.then, reply: Some(job.reply), came: job.came, _gates: job._gates });
+            let (rows, reply) = (job.rows, Some(job.reply));
+            accepted.push(Accepted { rows, load, then: job.then, reply, came: job.came, _gates: job._gates });
         }
         (bodies, accepted)
     }
@@ -475,6 +569,7 @@ impl Committer {
         let rows: Vec<_> = jobs.iter_mut().flat_map(|job| std::mem::take(&mut job.rows)).collect();
         core.pending.write().insert(tick, rows.into_iter().map(|row| (tick, row)));
         core.pending.write().written_again(&again, tick);
+        jobs.iter().filter_map(|job| job.load.as_ref()).for_each(|load| core.loads.end(load.begin, tick));
         core.make_visible(tick);
         // Behind what was published: see `Core::applied`.
         *core.being_written.lock() = self.groups.front().map(|group| group.tick);
@@ -509,6 +604,7 @@ impl Committer {
 
     /// The log is another's: answers all that wait, as far as it is known what becomes of them.
     fn give_up(&mut self) {
+        self.core.queue.lock().begins.clear();
         for job in std::mem::take(&mut self.core.queue.lock().jobs) {
             let _ = job.reply.send(Err(not_owner()));
         }

@@ -65,6 +65,7 @@ impl Core {
 
     pub async fn create_table(self: Arc<Self>, schema: TableSchema) -> StoreResult<()> {
         schema.check()?;
+        let _not_quiet = self.quiet.read().await;
         self.check_owner()?;
         let mut splits: Vec<Vec<u8>> = schema.split_points.iter().filter(|key| !key.is_empty()).cloned().collect();
         splits.iter().try_for_each(|key| LIMITS.check_row_key(key))?;
@@ -116,6 +117,7 @@ impl Core {
 
     pub async fn alter_table(self: Arc<Self>, schema: TableSchema) -> StoreResult<()> {
         schema.check()?;
+        let _not_quiet = self.quiet.read().await;
         self.check_owner()?;
         let table = self.table(schema.id)?;
         check_alteration(&table.schema, &schema)?;
@@ -134,6 +136,7 @@ impl Core {
     }
 
     pub async fn drop_table(self: Arc<Self>, id: TableId) -> StoreResult<()> {
+        let _not_quiet = self.quiet.read().await;
         self.check_owner()?;
         let Ok(table) = self.table(id) else { return Ok(()) };
         let _gate = Arc::clone(&table.gate).write_owned().await;

@@ -14,10 +14,14 @@
 //! A commit is a record in a [`log`] of a few rows, written on condition that this process still owns it; from then on it is visible, to
 //! readers that lay it over what HBase says ([`pending`], [`read`], [`scan`]); behind that its cells are written to HBase's tables
 //! ([`apply`]). [`commit`] is the one task that makes commits, [`changes`] what they are made of, [`ticks`] their times; [`tables`],
-//! [`schema`] and [`ddl`] are tables, [`sizes`] how large they are, [`loads`] bulk loads. `docs/hbase.md` says what an HBase user sees.
+//! [`schema`] and [`ddl`] are tables, [`sizes`] how large they are, [`loads`] bulk loads,
+//! [`backfill`] entries of indexes that are built,
+//! [`backup`] copies of all of it. `docs/hbase.md` says what an HBase user sees.
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod apply;
+mod backfill;
+mod backup;
 mod changes;
 mod commit;
 mod ddl;

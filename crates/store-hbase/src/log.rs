@@ -1,8 +1,8 @@
 //! The log: where commits become durable, and whose they are to make.
 //!
 //! It is a table of a few rows, a region each. A row bears the owner (`e:o`: epoch and node), the time up to which all commits are in
-//! their tables (`e:a`), a sign that the owner is alive (`e:l`), and records (`g:<time><part>`), one for each group of commits. Whoever writes does so on condition that the owner
-//! is still itself: a store that was taken over finds that out by its next write, and cannot commit any more. Rows are several so that
+//! their tables (`e:a`), a sign that the owner is alive (`e:l`), records (`g:<time><part>`), one for each group of commits, and bulk loads
+//! (`e:b<time>`: [`StoredLoad`]). Whoever writes does so on condition that the owner is still itself: a store that was taken over finds that out by its next write, and cannot commit any more. Rows are several so that
 //! several groups can be under way: HBase holds the lock of a row while it writes.
 //!
 //! ```text
@@ -24,7 +24,7 @@ use std::time::Duration;
 use stoa_hbase_client::{
     CellKind, CheckAndMutate, Client, Condition, Error, FamilyDescriptor, Filter, Get, Mutation, Table, TableDescriptor, TableName,
 };
-use stoa_store::{StoreError, StoreResult};
+use stoa_store::{StoreError, StoreResult, TableId};
 
 /// How many rows it has: groups of commits under way at once.
 pub(crate) const ROWS: usize = 4;
@@ -80,6 +80,64 @@ pub(crate) struct Found {
     pub commits: Commits,
     /// No time at or below was ever given to a commit that is not in the log or in the tables.
     pub last: Tick,
+    pub loads: Vec<StoredLoad>,
+}
+
+/// What the log says of a bulk load: rows of these tables at its time are none of anybody's before it has ended.
+///
+/// ```text
+/// e:b<begin u64>   state u8 | end u64 | tables u16 | table u32…     big-endian; at the time of its state
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct StoredLoad {
+    pub begin: Tick,
+    /// The time of the commit that it became.
+    pub end: Option<Tick>,
+    pub tables: Arc<[TableId]>,
+}
+
+/// States of a load; a later one hides an earlier one.
+const LOAD_BEGUN: u8 = 1;
+const LOAD_ENDED: u8 = 2;
+/// Of a qualifier.
+const LOAD: u8 = b'b';
+/// Of `e`, in the first row: a restore has not ended.
+const RESTORING: &[u8] = b"r";
+
+impl StoredLoad {
+    fn qualifier(begin: Tick) -> [u8; 9] {
+        let mut out = [LOAD; 9];
+        out[1..].copy_from_slice(&begin.0.to_be_bytes());
+        out
+    }
+
+    /// Adds what is said of the load.
+    fn set(&self, put: Mutation) -> Mutation {
+        let state = if self.end.is_some() { LOAD_ENDED } else { LOAD_BEGUN };
+        let mut value = BytesMut::with_capacity(11 + 4 * self.tables.len());
+        value.put_u8(state);
+        value.put_u64(self.end.unwrap_or_default().0);
+        value.put_u16(self.tables.len() as u16);
+        self.tables.iter().for_each(|table| value.put_u32(table.0));
+        put.set_at("e", StoredLoad::qualifier(self.begin), i64::from(state), value)
+    }
+
+    /// Of a cell of `e`; `None` if that says something else.
+    fn read(qualifier: &[u8], mut value: &[u8]) -> StoreResult<Option<StoredLoad>> {
+        let Some((&LOAD, begin)) = qualifier.split_first() else { return Ok(None) };
+        let begin = Tick(u64_of(begin, "the time of a load")?);
+        let wrong = |_| StoreError::Corruption(format!("what the log says of load {} ends early", begin.0));
+        let state = value.try_get_u8().map_err(wrong)?;
+        let end = Tick(value.try_get_u64().map_err(wrong)?);
+        let mut tables = Vec::new();
+        for _ in 0..value.try_get_u16().map_err(wrong)? {
+            tables.push(TableId(value.try_get_u32().map_err(wrong)?));
+        }
+        match state {
+            LOAD_BEGUN | LOAD_ENDED => Ok(Some(StoredLoad { begin, end: (state == LOAD_ENDED).then_some(end), tables: tables.into() })),
+            _ => Err(StoreError::Corruption(format!("the log says {state} of load {}", begin.0))),
+        }
+    }
 }
 
 fn row(number: usize) -> Bytes {
@@ -160,16 +218,26 @@ impl Log {
     /// [`StoreError::Corruption`] for a record that is damaged.
     pub async fn read(&self) -> StoreResult<Found> {
         let mut applied = Tick::default();
+        let mut loads: BTreeMap<Tick, StoredLoad> = BTreeMap::new();
         for number in 0..ROWS {
-            let found = self.table.get(&Get::new(row(number)).column("e", "a")).await.map_err(read_error)?;
-            if let Some(value) = found.as_ref().and_then(|row| row.value(b"e", b"a")) {
-                applied = applied.max(Tick(u64_of(value, "the time up to which commits are applied")?));
+            let found = self.table.get(&Get::new(row(number)).family("e")).await.map_err(read_error)?;
+            for cell in found.iter().flat_map(|row| row.cells()) {
+                if cell.qualifier() == RESTORING {
+                    let what = "the namespace is being restored from a backup, or that was cut off: drop its tables and begin again";
+                    return Err(StoreError::Invalid(what.into()));
+                } else if cell.qualifier() == b"a" {
+                    applied = applied.max(Tick(u64_of(cell.value(), "the time up to which commits are applied")?));
+                } else if let Some(load) = StoredLoad::read(cell.qualifier(), cell.value())? {
+                    // Each row may say how it stood at another time.
+                    let known = loads.entry(load.begin).or_insert_with(|| load.clone());
+                    known.end = known.end.or(load.end);
+                }
             }
         }
         let mut commits = BTreeMap::new();
         // A record may stand in two rows.
         let mut seen = HashSet::new();
-        let mut last = applied;
+        let mut last = loads.values().map(|load| load.end.unwrap_or(load.begin)).fold(applied, Tick::max);
         for number in 0..ROWS {
             let mut from = column(Tick(applied.0 + 1), 0).to_vec();
             let mut record: Option<(Tick, usize, BytesMut)> = None;
@@ -204,7 +272,34 @@ impl Log {
                 read_record(of, bytes.freeze(), &mut commits)?;
             }
         }
-        Ok(Found { commits, last })
+        Ok(Found { commits, last, loads: loads.into_values().collect() })
+    }
+
+    /// All cells of records behind a time, and of what is said of loads, as they stand.
+    ///
+    /// # Errors
+    /// What HBase says, or the caller.
+    pub async fn copy(&self, behind: Tick, upto: Tick, mut each: impl FnMut(LogCell) -> StoreResult<()>) -> StoreResult<()> {
+        for number in 0..ROWS {
+            let found = self.table.get(&Get::new(row(number)).family("e")).await.map_err(read_error)?;
+            for cell in found.iter().flat_map(|row| row.cells()).filter(|cell| cell.qualifier().first() == Some(&LOAD)) {
+                each(LogCell::of(number, cell))?;
+            }
+            let mut from = column(Tick(behind.0 + 1), 0).to_vec();
+            loop {
+                let filter = Filter::column_pagination_from(PARTS_READ, from.clone());
+                let get = Get::new(row(number)).family("g").filter(filter).uncached();
+                let cells = self.table.get(&get).await.map_err(read_error)?.map(|row| row.into_cells()).unwrap_or_default();
+                for cell in &cells {
+                    if column_of(cell.qualifier())?.0 <= upto {
+                        each(LogCell::of(number, cell))?;
+                    }
+                }
+                let Some(end) = cells.last() else { break };
+                from = [end.qualifier(), &[0]].concat();
+            }
+        }
+        Ok(())
     }
 
     /// A record of commits.
@@ -229,12 +324,14 @@ impl Log {
         out.freeze()
     }
 
-    /// Writes a record, beginning with some row: returns once it is durable or the owner is another, however long that takes.
-    pub async fn append(&self, first: usize, tick: Tick, record: Bytes) -> Appended {
+    /// Writes a record, beginning with some row, and that these loads have ended with it: returns once it is durable or the owner is
+    /// another, however long that takes.
+    pub async fn append(&self, first: usize, tick: Tick, record: Bytes, loads: Vec<StoredLoad>) -> Appended {
         let patience = PATIENCE + Duration::from_millis((record.len() / BYTES_PER_MS) as u64);
+        let loads = &loads[..];
         let mut running = FuturesUnordered::new();
         let mut number = first;
-        running.push(self.write(number, tick, record.clone(), Duration::ZERO));
+        running.push(self.write(number, tick, record.clone(), loads, Duration::ZERO));
         let mut uncertain = false;
         loop {
             let ended = if running.len() > 1 {
@@ -245,7 +342,7 @@ impl Log {
                     Either::Right(_) => {
                         // One success is enough, and a second copy is the same.
                         number += 1;
-                        running.push(self.write(number, tick, record.clone(), Duration::ZERO));
+                        running.push(self.write(number, tick, record.clone(), loads, Duration::ZERO));
                         continue;
                     }
                 }
@@ -260,17 +357,40 @@ impl Log {
                 None => {}
             }
             number += 1;
-            running.push(self.write(number, tick, record.clone(), PAUSE));
+            running.push(self.write(number, tick, record.clone(), loads, PAUSE));
         }
     }
 
-    async fn write(&self, number: usize, tick: Tick, record: Bytes, pause: Duration) -> Result<bool, Error> {
+    async fn write(&self, number: usize, tick: Tick, record: Bytes, loads: &[StoredLoad], pause: Duration) -> Result<bool, Error> {
         if !pause.is_zero() {
             tokio::time::sleep(pause).await;
         }
         let parts = record.chunks(PART_BYTES).enumerate();
         let put = parts.fold(Mutation::put(row(number)), |put, (part, bytes)| put.set_at("g", column(tick, part), tick.0 as i64, bytes));
-        self.write_as_owner(put).await
+        self.write_as_owner(loads.iter().fold(put, |put, load| load.set(put))).await
+    }
+
+    /// Says what is known of a load, in whichever row takes it; whether the log is still this store's.
+    pub async fn write_load(&self, load: &StoredLoad) -> Result<bool, Error> {
+        let mut failed = Error::Closed;
+        for number in 0..ROWS {
+            match self.write_as_owner(load.set(Mutation::put(row(number)))).await {
+                Ok(owned) => return Ok(owned),
+                Err(error) => failed = error,
+            }
+        }
+        Err(failed)
+    }
+
+    /// Removes all that is said of a load; whether the log is still this store's.
+    pub async fn forget_load(&self, begin: Tick) -> Result<bool, Error> {
+        for number in 0..ROWS {
+            let delete = Mutation::delete(row(number)).column_at("e", StoredLoad::qualifier(begin), i64::from(LOAD_ENDED));
+            if !self.write_as_owner(delete).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Says up to which time all is in the tables, and removes the records up to there; whether the log is still this store's.
@@ -296,6 +416,53 @@ impl Log {
         let time = found.as_ref().and_then(|row| row.cell(b"e", b"c")).map(stoa_hbase_client::Cell::timestamp);
         Ok(time.map_or(0, |time| u64::try_from(time).unwrap_or(0)))
     }
+}
+
+/// A cell of the log, as it stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct LogCell {
+    pub row: u8,
+    pub family: u8,
+    pub time: i64,
+    pub qualifier: Bytes,
+    pub value: Bytes,
+}
+
+impl LogCell {
+    fn of(number: usize, cell: &stoa_hbase_client::Cell) -> LogCell {
+        LogCell {
+            row: number as u8,
+            family: cell.family().first().copied().unwrap_or_default(),
+            time: cell.timestamp(),
+            qualifier: Bytes::copy_from_slice(cell.qualifier()),
+            value: cell.value_bytes(),
+        }
+    }
+}
+
+/// Begins to make a log from what another one had: nobody opens it before [`end_restoring`].
+///
+/// # Errors
+/// What HBase says.
+pub(crate) async fn begin_restoring(table: &Table, applied: Tick) -> StoreResult<()> {
+    let put = Mutation::put(row(0)).set_at("e", RESTORING, 1, "").set_at("e", "a", applied.0 as i64, applied.0.to_be_bytes());
+    table.mutate(&put).await.map_err(write_error)
+}
+
+/// # Errors
+/// What HBase says.
+pub(crate) async fn restore_cells(table: &Table, cells: &[LogCell]) -> StoreResult<()> {
+    for cell in cells {
+        let put = Mutation::put(row(usize::from(cell.row))).set_at([cell.family], &cell.qualifier, cell.time, &cell.value);
+        table.mutate(&put).await.map_err(write_error)?;
+    }
+    Ok(())
+}
+
+/// # Errors
+/// What HBase says.
+pub(crate) async fn end_restoring(table: &Table) -> StoreResult<()> {
+    table.mutate(&Mutation::delete(row(0)).column_at("e", RESTORING, 1)).await.map_err(write_error)
 }
 
 async fn owner_of(table: &Table, number: usize) -> StoreResult<Option<Bytes>> {
@@ -381,5 +548,22 @@ mod tests {
         }
         assert_eq!(column_of(&column(Tick(7), 300)).unwrap(), (Tick(7), 300));
         assert!(column_of(b"short").is_err());
+    }
+
+    #[test]
+    fn what_is_said_of_loads_comes_back() {
+        for end in [None, Some(Tick(12))] {
+            let load = StoredLoad { begin: Tick(8), end, tables: Arc::new([TableId(1), TableId(70_000)]) };
+            let put = load.set(Mutation::put("r"));
+            assert!(put.size() > 0);
+            let mut value = vec![1 + u8::from(end.is_some())];
+            value.extend(end.map_or(0, |end| end.0).to_be_bytes());
+            value.extend([0, 2, 0, 0, 0, 1, 0, 1, 0x11, 0x70]);
+            let qualifier = StoredLoad::qualifier(Tick(8));
+            assert_eq!(StoredLoad::read(&qualifier, &value).unwrap(), Some(load));
+            assert!(StoredLoad::read(&qualifier, &value[..value.len() - 1]).is_err());
+        }
+        assert_eq!(StoredLoad::read(b"a", b"").unwrap(), None);
+        assert!(StoredLoad::read(b"b", b"").is_err());
     }
 }

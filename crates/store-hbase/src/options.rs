@@ -40,6 +40,10 @@ pub struct Faults {
     pub hanging: Option<TableId>,
     /// The log is cut short from this size on.
     pub log_bytes: Option<usize>,
+    /// Bulk loads from this size on put their rows before they end.
+    pub load_bytes: Option<usize>,
+    /// How long loads are remembered after their end.
+    pub loads_kept: Option<Duration>,
 }
 
 /// When what a put replaces is said to have ended.

@@ -56,6 +56,8 @@ pub(crate) struct ReadPlan {
     versions: usize,
     time_range: Option<(Timestamp, Timestamp)>,
     qualifiers: Option<KeyRange>,
+    /// Loads into the table: what stands at the time of the first counts as of the second, or not at all.
+    loads: Vec<(Tick, Option<Tick>)>,
     /// Versions that HBase gives of each cell.
     fetched: u32,
     /// Whether HBase gives the cells of these qualifiers only.
@@ -73,6 +75,13 @@ impl ReadPlan {
         // The rank of a version counts those that are newer than the range as well.
         let all_ranks = spec.time_range.is_some_and(|(_, to)| to <= snapshot.tick.timestamp());
         let mut fetched = 1;
+        // Those that have ended behind the snapshot, or not yet, are in the way of what is below them.
+        let mut loads = core.loads.of(spec.table);
+        loads.retain(|(begin, _)| *begin <= snapshot.tick);
+        for (_, end) in &mut loads {
+            *end = end.filter(|end| *end <= snapshot.tick);
+        }
+        let hidden = loads.iter().filter(|(_, end)| end.is_none()).count() as u32;
         for id in &spec.families {
             let family = table.family(*id)?;
             let options = &family.options;
@@ -81,8 +90,11 @@ impl ReadPlan {
             let asked_from = spec.time_range.map_or(0, |(from, _)| first_millisecond(from));
             let since = family.since.max(table.stored.since);
             // What a store that was taken over has sent late is not of this table, if it was made anew.
-            let from = expired.map_or(0, |until| until / 1000 + 1).max(asked_from).max(since + 1);
-            fetched = fetched.max(if all_ranks { options.versions } else { options.versions.min(asked) });
+            let from = expired.map_or(0, |until| until / 1000 + 1).max(asked_from);
+            let loaded = loads.iter().filter(|(_, end)| end.is_some_and(|end| end.0 >= from)).map(|(begin, _)| begin.0);
+            let from = loaded.fold(from, u64::min).max(since + 1);
+            let versions = if all_ranks { options.versions } else { options.versions.min(asked) };
+            fetched = fetched.max(versions.saturating_add(hidden));
             families.push(FamilyPlan {
                 id: *id,
                 hbase: family.hbase.clone(),
@@ -103,6 +115,7 @@ impl ReadPlan {
             versions: asked as usize,
             time_range: spec.time_range,
             qualifiers: spec.qualifiers.clone(),
+            loads,
             fetched: fetched.min(i32::MAX as u32),
             filters_qualifiers,
             table,
@@ -134,7 +147,8 @@ impl ReadPlan {
 
     /// Whether each row that HBase gives is one that the reader gets, unless a later commit says otherwise.
     pub fn every_row_counts(&self) -> bool {
-        self.time_range.is_none() && (self.qualifiers.is_none() || self.filters_qualifiers)
+        let hidden = self.loads.iter().any(|(_, end)| end.is_none());
+        !hidden && self.time_range.is_none() && (self.qualifiers.is_none() || self.filters_qualifiers)
     }
 
     /// Chooses cells by their qualifiers.
@@ -157,6 +171,12 @@ impl ReadPlan {
     pub fn scan(&self, start: Bytes, stop: Bytes) -> Scan {
         let scan = Scan::range(start, stop).versions(self.fetched);
         self.asked().fold(scan, |scan, (family, times)| scan.family(family.clone()).family_time_range(family.clone(), times))
+    }
+
+    /// When a cell of HBase was committed; `None` if it is not, as far as the snapshot sees.
+    fn time_of(&self, cell: &Cell) -> Option<Tick> {
+        let tick = tick_of(cell);
+        self.loads.iter().find(|(begin, _)| *begin == tick).map_or(Some(tick), |(_, end)| *end)
     }
 
     fn chooses(&self, family: &FamilyPlan, qualifier: &[u8]) -> bool {
@@ -205,7 +225,8 @@ impl ReadPlan {
                 if versions.first().is_some_and(|cell| tick_of(cell) > self.tick) {
                     return Err(StoreError::Corruption("HBase gives cells that are newer than was asked for".into()));
                 }
-                self.visible(family, qualifier, versions.iter().map(|cell| (tick_of(cell), cell.value())), out);
+                let committed = versions.iter().filter_map(|cell| Some((self.time_of(cell)?, cell.value())));
+                self.visible(family, qualifier, committed, out);
             }
         }
         Ok(())
@@ -217,7 +238,8 @@ impl ReadPlan {
         for family in &self.families {
             let mut versions: BTreeMap<&[u8], BTreeMap<Tick, &[u8]>> = BTreeMap::new();
             for cell in row.iter().filter(|cell| cell.family() == family.hbase) {
-                versions.entry(family.ours(cell.qualifier())).or_default().insert(tick_of(cell), cell.value());
+                let Some(tick) = self.time_of(cell) else { continue };
+                versions.entry(family.ours(cell.qualifier())).or_default().insert(tick, cell.value());
             }
             for (tick, change) in changes.iter().filter(|(tick, _)| tick.0 > family.since) {
                 for of in change.families.iter().filter(|of| of.family == family.id) {

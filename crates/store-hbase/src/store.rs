@@ -3,7 +3,7 @@
 use crate::commit::{Committer, Core, count};
 use crate::failure::{read_error, write_error};
 use crate::keys::LIMITS;
-use crate::loads::HbaseLoad;
+use crate::loads::{HbaseLoad, Loads};
 use crate::log::{self, Log};
 use crate::options::HbaseOptions;
 use crate::pending::Pending;
@@ -20,8 +20,8 @@ use std::sync::atomic::Ordering;
 use stoa_hbase_client::{Client, TableName};
 use stoa_store::parts::PartScan;
 use stoa_store::{
-    BulkLoad, Certainty, Commit, KeyRange, Limits, OnVisible, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError,
-    StoreResult, TableId, TableSchema, Timestamp, Watch,
+    BulkLoad, Certainty, Commit, FamilyId, KeyRange, Limits, OnVisible, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store,
+    StoreError, StoreResult, TableId, TableSchema, Timestamp, Watch,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -78,6 +78,14 @@ impl HbaseStore {
     /// [`StoreError::Unavailable`] if the cluster does not answer.
     pub async fn is_there(options: &HbaseOptions) -> StoreResult<bool> {
         crate::owner::is_there(options).await
+    }
+
+    /// Makes the tables of a backup in another namespace of the same cluster, which has none: a store that [`HbaseStore::open`] opens.
+    ///
+    /// # Errors
+    /// [`StoreError::Invalid`] if the namespace has tables, or the directory is no backup; [`StoreError::Unavailable`].
+    pub async fn restore(options: &HbaseOptions, backup: &Path) -> StoreResult<()> {
+        crate::backup::restore(options, backup).await
     }
 
     /// Runs something to its end on the store's own threads.
@@ -146,10 +154,11 @@ async fn open(options: HbaseOptions, handle: tokio::runtime::Handle) -> StoreRes
     if let Some(table) = options.faults.hanging {
         pending.hold(table, true);
     }
-    let core = Arc::new(Core::new(options, client, handle.clone(), log, tables, pending, last));
+    let core = Arc::new(Core::new(options, client, handle.clone(), log, tables, Loads::found(found.loads), pending, last));
     handle.spawn(Committer::new(Arc::clone(&core), last).run());
     handle.spawn(crate::apply::run(Arc::clone(&core)));
     handle.spawn(crate::apply::trim(Arc::clone(&core)));
+    handle.spawn(crate::loads::tend(Arc::clone(&core)));
     Ok(core)
 }
 
@@ -291,14 +300,20 @@ impl Store for HbaseStore {
         false
     }
 
-    async fn bulk_load(&self, tables: &[TableId]) -> StoreResult<Box<dyn BulkLoad>> {
-        Ok(Box::new(HbaseLoad::new(&self.core, tables)?))
+    async fn backfill(&self, table: TableId, family: FamilyId, cells: &[(&[u8], &[u8])], at: Timestamp) -> StoreResult<Vec<usize>> {
+        if crate::backfill::can_put(&self.core, table, family, at)? {
+            crate::backfill::put(&self.core, table, family, cells, at).await.map(|()| Vec::new())
+        } else {
+            stoa_store::backfill::by_commits(self, table, family, cells, at).await
+        }
     }
 
-    async fn backup(&self, _directory: &Path) -> StoreResult<Timestamp> {
-        Err(StoreError::Invalid(
-            "a store on HBase is not backed up by this program yet: HBase's own snapshots are of one table each".into(),
-        ))
+    async fn bulk_load(&self, tables: &[TableId]) -> StoreResult<Box<dyn BulkLoad>> {
+        Ok(Box::new(HbaseLoad::new(&self.core, tables).await?))
+    }
+
+    async fn backup(&self, directory: &Path) -> StoreResult<Timestamp> {
+        self.on_own_threads(crate::backup::backup(Arc::clone(&self.core), directory.to_owned())).await
     }
 
     fn limits(&self) -> Limits {

@@ -8,6 +8,7 @@
 //! [`LsmStore`]: https://docs.rs/stoa-store-lsm
 //! [`HbaseStore`]: https://docs.rs/stoa-store-hbase
 
+pub mod backfill;
 pub mod clock;
 pub mod commit_window;
 pub mod conformance;
@@ -171,6 +172,14 @@ pub trait BulkLoad: Send {
     fn put(&mut self, table: TableId, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) -> StoreResult<()> {
         self.apply(MutationRef::Put { table, key, family, qualifier, value })
     }
+    /// Whether enough has come that [`BulkLoad::drain`] is awaited before more does.
+    fn is_full(&self) -> bool {
+        false
+    }
+    /// Works off what has come. Called between two rows, whenever the load is full: one that is not may refuse to hold more.
+    async fn drain(&mut self) -> StoreResult<()> {
+        Ok(())
+    }
     /// Ingests everything: all or nothing over all tables, visible from the returned timestamp on, durable when the call returns.
     async fn finish(self: Box<Self>) -> StoreResult<Timestamp>;
 }
@@ -275,6 +284,12 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     }
     /// Whether any of the rows was committed after `since`. `false` is exact; `true` may be a guess when the store forgot.
     fn rows_changed_since(&self, rows: &mut dyn Iterator<Item = (TableId, &[u8])>, since: Timestamp) -> bool;
+    /// Sets cells of a family as of a snapshot's time, one in each of these rows, in a table that nobody reads yet: what was committed since
+    /// stays. Gives back the positions of rows of which that is not sure. Nobody else sets these rows but by what stands at them in
+    /// another table: several backfills of one row at different times are no conflict.
+    async fn backfill(&self, table: TableId, family: FamilyId, cells: &[(&[u8], &[u8])], at: Timestamp) -> StoreResult<Vec<usize>> {
+        backfill::by_commits(self, table, family, cells, at).await
+    }
     /// Starts a bulk load into some tables. Until its end nobody else may write rows that it writes.
     async fn bulk_load(&self, tables: &[TableId]) -> StoreResult<Box<dyn BulkLoad>>;
 

@@ -124,6 +124,14 @@ impl BulkLoad for MirrorLoad {
         Ok(())
     }
 
+    fn is_full(&self) -> bool {
+        self.store.is_full()
+    }
+
+    async fn drain(&mut self) -> StoreResult<()> {
+        self.store.drain().await
+    }
+
     async fn finish(self: Box<Self>) -> StoreResult<Timestamp> {
         let at = self.store.finish().await?;
         self.model.apply_at(&self.mutations, at)?;

@@ -6,7 +6,7 @@ use crate::failure::store_error;
 use crate::services::{LocalServices, Services};
 use std::sync::Arc;
 use stoa_pg::PgResult;
-use stoa_store::{BulkLoad, Commit, Durability, Extents, KeyRange, Mutations, Store, StoreError, TableId, TableSchema, Timestamp};
+use stoa_store::{BulkLoad, Commit, Durability, Extents, KeyRange, Mutations, Store, TableId, TableSchema, Timestamp};
 
 /// A handle on the tables of a store; cheap to clone.
 #[derive(Clone, Debug)]
@@ -180,41 +180,18 @@ impl Tables {
     }
 
     /// Writes entries of rows as they were at a time, where no entry was written since. The positions of the others come back: what is
-    /// newer stays.
+    /// newer stays. `shared`: rows that are not one and the same may have the same entry, so that it matters to each what the others do.
     ///
     /// # Errors
     /// The store failed.
-    pub async fn backfill(&self, table: TableId, entries: Entries<'_>, at: Timestamp) -> PgResult<Vec<usize>> {
-        let mut pending: Vec<usize> = (0..entries.len()).collect();
-        let mut newer = Vec::new();
-        loop {
-            let mut mutations = Mutations::new();
-            for (key, cell) in pending.iter().filter_map(|n| entries.get(*n)) {
-                mutations.put(table, key, crate::row::INDEX_FAMILY, &[], cell);
-            }
-            if mutations.is_empty() {
-                return Ok(newer);
-            }
-            let commit = Commit { mutations: &mutations, snapshot: Some(at), validate: &[], durability: Durability::Relaxed };
-            match self.store.commit(commit).await {
-                Ok(_) => return Ok(newer),
-                Err(StoreError::Conflict) => {
-                    let before = pending.len();
-                    let changed = |n: &usize| {
-                        let key = entries.get(*n).map(|(key, _)| (table, *key));
-                        self.store.rows_changed_since(&mut key.into_iter(), at)
-                    };
-                    let (gone, left): (Vec<_>, Vec<_>) = pending.into_iter().partition(changed);
-                    newer.extend(gone);
-                    pending = left;
-                    if pending.len() == before {
-                        // A conflict with what is not to be found any more: all of them are looked at one by one.
-                        newer.append(&mut pending);
-                    }
-                }
-                Err(other) => return Err(store_error(other)),
-            }
-        }
+    pub async fn backfill(&self, table: TableId, entries: Entries<'_>, at: Timestamp, shared: bool) -> PgResult<Vec<usize>> {
+        let family = crate::row::INDEX_FAMILY;
+        let newer = if shared {
+            stoa_store::backfill::by_commits(&*self.store, table, family, entries, at).await
+        } else {
+            self.store.backfill(table, family, entries, at).await
+        };
+        newer.map_err(store_error)
     }
 
     /// Starts a load of sorted rows into some tables, which becomes visible at its end.
@@ -270,6 +247,14 @@ impl Load {
     /// The store failed; the load is unusable then.
     pub fn entry(&mut self, table: TableId, key: &[u8], cell: &[u8]) -> PgResult<()> {
         self.0.put(table, key, crate::row::INDEX_FAMILY, &[], cell).map_err(store_error)
+    }
+
+    /// Waits until the store has room for more, if it has none.
+    ///
+    /// # Errors
+    /// The store failed; the load is unusable then.
+    pub async fn make_room(&mut self) -> PgResult<()> {
+        if self.0.is_full() { self.0.drain().await.map_err(store_error) } else { Ok(()) }
     }
 
     /// Makes all of it visible and durable.

@@ -277,6 +277,7 @@ impl<'a> RowWriter<'a> {
             let mut count = 0u32;
             while let Some((key, cell)) = entries.next_entry()? {
                 load.entry(storage, key, cell)?;
+                load.make_room().await?;
                 count = count.wrapping_add(1);
                 if count.is_multiple_of(8192) {
                     self.work.ctx.session.check_interrupt()?;

@@ -379,7 +379,7 @@ async fn fill_batch(
     contested.sort_unstable();
     entries.retain(|(_, _, row)| contested.binary_search(row).is_err());
     let listed: Vec<(&[u8], &[u8])> = entries.iter().map(|(key, cell, _)| (key.as_slice(), cell.as_slice())).collect();
-    let newer = ctx.database.tables.backfill(index.codec.storage, &listed, view.timestamp()).await?;
+    let newer = ctx.database.tables.backfill(index.codec.storage, &listed, view.timestamp(), index.descriptor.unique).await?;
     contested.extend(newer.into_iter().filter_map(|at| entries.get(at)).map(|(_, _, row)| *row));
     for rows in contested.chunks(LOCKED_ROWS) {
         let list: Vec<&[u8]> = rows.iter().map(|row| keys.get(*row)).collect();

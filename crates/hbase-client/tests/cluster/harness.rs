@@ -1,10 +1,40 @@
 //! The cluster of the tests, by its script; and what tests begin with.
 
 use futures::executor::block_on;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use stoa_hbase_client::{Client, ClientConfig, FamilyDescriptor, Table, TableDescriptor};
+
+/// Its name, and what it does.
+pub type Test = (&'static str, fn(&Cluster));
+
+/// Runs those tests whose names hold one of `names`, or all if there is none, on a cluster with so many region servers; left out with a
+/// line where that cannot be started. Ends the process with 1 if one failed.
+pub fn run(servers: usize, tests: &[Test], names: &[String]) {
+    let names: Vec<&String> = names.iter().filter(|arg| !arg.starts_with('-')).collect();
+    let wanted = |test: &&Test| names.is_empty() || names.iter().any(|name| test.0.contains(name.as_str()));
+    let Some(cluster) = Cluster::start(servers) else {
+        println!("tests on a cluster are left out: java 17, javac and mvn are needed, and the jars that mvn fetches");
+        return;
+    };
+    let mut failed = Vec::new();
+    for (name, test) in tests.iter().filter(wanted) {
+        let began = Instant::now();
+        let ended = catch_unwind(AssertUnwindSafe(|| test(&cluster)));
+        println!("{name}: {} in {:.1} s", if ended.is_ok() { "ok" } else { "FAILED" }, began.elapsed().as_secs_f64());
+        if ended.is_err() {
+            failed.push(*name);
+        }
+        cluster.heal();
+    }
+    drop(cluster);
+    if !failed.is_empty() {
+        println!("failed: {}", failed.join(", "));
+        std::process::exit(1);
+    }
+}
 
 pub struct Cluster {
     folder: PathBuf,
@@ -63,10 +93,6 @@ impl Cluster {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    pub fn quorum(&self) -> &str {
-        &self.quorum
-    }
-
     pub fn config(&self) -> ClientConfig {
         ClientConfig::zookeeper(&self.quorum)
     }
@@ -88,6 +114,7 @@ impl Cluster {
 
     /// Starts again what a test has killed.
     pub fn heal(&self) {
+        (["zk", "nn", "dn", "master"]).into_iter().for_each(|name| drop(self.script(&["restart", name])));
         for number in 1..=self.servers {
             self.script(&["restart", &format!("rs{number}")]);
         }

@@ -12,11 +12,7 @@ mod java;
 mod points;
 mod scans;
 
-use harness::Cluster;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Instant;
-
-type Test = (&'static str, fn(&Cluster));
+use harness::{Test, run};
 
 const TESTS: &[Test] = &[
     ("points_every_kind_of_mutation", points::every_kind_of_mutation),
@@ -39,25 +35,5 @@ const TESTS: &[Test] = &[
 ];
 
 fn main() {
-    let names: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    let wanted = |test: &&Test| names.is_empty() || names.iter().any(|name| test.0.contains(name.as_str()));
-    let Some(cluster) = Cluster::start(3) else {
-        println!("tests on a cluster are left out: java 17, javac and mvn are needed, and the jars that mvn fetches");
-        return;
-    };
-    let mut failed = Vec::new();
-    for (name, test) in TESTS.iter().filter(wanted) {
-        let began = Instant::now();
-        let ended = catch_unwind(AssertUnwindSafe(|| test(&cluster)));
-        println!("{name}: {} in {:.1} s", if ended.is_ok() { "ok" } else { "FAILED" }, began.elapsed().as_secs_f64());
-        if ended.is_err() {
-            failed.push(*name);
-        }
-        cluster.heal();
-    }
-    drop(cluster);
-    if !failed.is_empty() {
-        println!("failed: {}", failed.join(", "));
-        std::process::exit(1);
-    }
+    run(3, TESTS, &std::env::args().skip(1).collect::<Vec<_>>());
 }

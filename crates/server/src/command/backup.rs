@@ -1,10 +1,14 @@
-//! `stoa backup`: a consistent copy of a database's files, which `stoa serve --data` opens.
+//! `stoa backup`: a consistent copy of a database's files, which `stoa serve --data` opens. Of tables on a cluster it takes snapshots there,
+//! which `stoa restore` needs beside the copy.
 
 use super::CommandError;
 use super::open::{DataOptions, open_existing};
 use crate::access::make_once;
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+/// What tells who is let in.
+pub(super) const OWN_FILES: [&str; 3] = ["pg_hba.conf", "pg_ident.conf", "mock_secret"];
 
 #[derive(clap::Args, Debug)]
 pub struct Backup {
@@ -21,7 +25,7 @@ impl Backup {
             .map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", self.to.display()), error })?;
         let at = database.inner().tables.backup(&self.to.join("store")).await?;
         // Who is let in belongs to a database; certificates belong to a machine.
-        for name in ["pg_hba.conf", "pg_ident.conf", "mock_secret"] {
+        for name in OWN_FILES {
             let from = self.data.data.join(name);
             if from.exists() {
                 let bytes =

@@ -7,6 +7,7 @@ mod dump;
 mod load;
 mod open;
 mod password;
+mod restore;
 mod running;
 mod serve;
 mod size;
@@ -29,6 +30,8 @@ pub enum Command {
     Dump(dump::Dump),
     /// Copy a database's files, as of one moment.
     Backup(backup::Backup),
+    /// Make a database on a cluster from a backup.
+    Restore(restore::Restore),
     /// Set a role's password.
     Password(password::Password),
     /// Make a certificate for a start, so that clients can use TLS.
@@ -75,6 +78,7 @@ impl Command {
             Command::Load(command) => runtime.block_on(command.run()),
             Command::Dump(command) => runtime.block_on(command.run()),
             Command::Backup(command) => runtime.block_on(command.run()),
+            Command::Restore(command) => runtime.block_on(command.run()),
             Command::Certificate(command) => command.run(),
             Command::Password(command) => runtime.block_on(command.run()),
             Command::Demo(command) => runtime.block_on(command.run()),

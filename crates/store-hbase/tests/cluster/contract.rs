@@ -4,8 +4,9 @@ use super::harness::Cluster;
 use super::support::{F, T, commit, fixture, fresh_namespace, open, options, table};
 use futures::executor::block_on;
 use std::time::Duration;
-use stoa_store::conformance::{random_operations, run_fixed};
+use stoa_store::conformance::{bulk_loads, random_operations, run_fixed};
 use stoa_store::{FamilyOptions, Store, StoreError};
+use stoa_store_hbase::HbaseOptions;
 
 pub fn fixed(cluster: &Cluster) {
     run_fixed(&|clock| fixture(cluster, clock, |_| {}));
@@ -31,5 +32,12 @@ pub fn bounds(cluster: &Cluster) {
     assert!(matches!(too_large, Err(StoreError::TooLarge { .. })), "{too_large:?}");
     let mut load = block_on(store.bulk_load(&[T])).unwrap();
     let refused = (0..100u8).map(|k| load.put(T, &[k, 1], F, b"", &large)).find_map(Result::err);
-    assert!(matches!(refused, Some(StoreError::TooLarge { .. })), "{refused:?}");
+    assert!(matches!(refused, Some(StoreError::TooLarge { .. })), "one that is not drained: {refused:?}");
+}
+
+/// Loads that put their rows before they end, however small they are.
+pub fn staged_loads(cluster: &Cluster) {
+    let staged = |options: &mut HbaseOptions| options.faults.load_bytes = Some(0);
+    bulk_loads(&|clock| fixture(cluster, clock, staged));
+    random_operations(&|clock| fixture(cluster, clock, staged), 21..=21, 300);
 }

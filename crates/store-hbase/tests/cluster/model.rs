@@ -14,8 +14,8 @@ use stoa_store::conformance::{Rows, SplitMix};
 use stoa_store::mirror::Mirror;
 use stoa_store::model::ModelStore;
 use stoa_store::{
-    Commit, Durability, FamilyId, FamilyOptions, KeyRange, Layout, Mutations, ReadSpec, ScanSpec, Snapshot, Store, StoreError, TableId,
-    TableSchema, Timestamp,
+    Commit, Durability, FamilyId, FamilyOptions, KeyRange, Layout, MutationRef, Mutations, ReadSpec, ScanSpec, Snapshot, Store, StoreError,
+    TableId, TableSchema, Timestamp,
 };
 use stoa_store_hbase::{HbaseOptions, Markers};
 
@@ -80,6 +80,27 @@ impl Run<'_> {
         block_on(self.store.commit(Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Sync })).unwrap();
     }
 
+    /// Rows of a table in order, some of them deleted or made anew; one in four is given up.
+    fn load(&mut self) {
+        let schema = self.random.pick(self.schemas);
+        let mut keys: Vec<_> = (0..1 + self.random.below(8)).map(|_| self.key()).collect();
+        keys.sort();
+        keys.dedup();
+        let mut load = block_on(self.store.bulk_load(&[schema.id])).unwrap();
+        for key in &keys {
+            if self.random.one_in(6) {
+                load.apply(MutationRef::DeleteRow { table: schema.id, key }).unwrap();
+            }
+            let family = self.random.pick(&schema.families);
+            let qualifier = self.qualifier(&family.options);
+            load.put(schema.id, key, family.id, &qualifier, &self.random.number().to_be_bytes()).unwrap();
+            block_on(load.drain()).unwrap();
+        }
+        if !self.random.one_in(4) {
+            block_on(load.finish()).unwrap();
+        }
+    }
+
     fn read(&mut self) {
         let snapshot = match self.random.below(3) {
             0 => self.store.snapshot(),
@@ -127,6 +148,7 @@ impl Run<'_> {
 fn work(cluster: &Cluster, seed: u64, time: Duration, change: impl FnOnce(&mut HbaseOptions)) -> u64 {
     let clock = Arc::new(ManualClock::at_us(SystemClock.now_us()));
     let mut options = HbaseOptions { retention: RETENTION, clock: clock.clone(), ..options(cluster, &fresh_namespace()) };
+    options.faults.load_bytes = Some(0);
     change(&mut options);
     let store: Arc<dyn Store> = Arc::new(open(&options));
     let mirror = Mirror::new(ModelStore::with_clock(clock.clone()), Arc::clone(&store));
@@ -155,6 +177,7 @@ fn work(cluster: &Cluster, seed: u64, time: Duration, change: impl FnOnce(&mut H
             while Instant::now() < until && !tidying.is_finished() {
                 clock.set_us(SystemClock.now_us());
                 match run.random.below(10) {
+                    0 if run.random.one_in(2) => run.load(),
                     0..4 => run.commit(),
                     4 if run.held.len() < 5 => run.held.push(mirror.snapshot()),
                     4 => drop(run.held.swap_remove(run.random.below(5) as usize)),

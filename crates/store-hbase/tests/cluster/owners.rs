@@ -14,17 +14,21 @@ use stoa_store_hbase::{HbaseOptions, HbaseStore};
 
 /// The first argument of the process that is killed.
 pub const CHILD: &str = "child-that-commits";
-const THREADS: u8 = 4;
+pub const THREADS: u8 = 4;
 
-/// Commits in several threads for ever; prints what was acknowledged. Each commit writes two rows.
+/// Goes on committing in several threads for ever, from what is in the store; prints what was acknowledged. Each commit writes three rows.
 pub fn child(quorum: &str, namespace: &str) {
     let store = open(&HbaseOptions::new(ClientConfig::zookeeper(quorum), namespace));
+    let last = last_numbers(&store);
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
-            let store = &store;
+            let (store, first) = (&store, last.get(&thread).map_or(0, |last| last + 1));
             scope.spawn(move || {
-                for number in 0u32.. {
-                    write(store, thread, number).unwrap();
+                for number in first.. {
+                    if let Err(error) = write(store, thread, number) {
+                        eprintln!("  the process that commits ends: {error}");
+                        std::process::exit(1);
+                    }
                     println!("{thread} {number}");
                 }
             });
@@ -43,7 +47,7 @@ fn write(store: &HbaseStore, thread: u8, number: u32) -> Result<(), StoreError> 
 }
 
 /// The last number of each thread by what is in the store, where each commit must be whole.
-fn last_numbers(store: &HbaseStore) -> BTreeMap<u8, u32> {
+pub fn last_numbers(store: &HbaseStore) -> BTreeMap<u8, u32> {
     let rows = scan(store, read(&store.snapshot()), KeyRange::all()).unwrap().rows;
     let number = |bytes: &[u8]| u32::from_be_bytes(bytes.try_into().unwrap());
     let of = |first: u8| rows.iter().filter(move |(key, _)| key[0] == first).map(move |(key, cells)| (key, number(&cells[0].value)));
@@ -68,7 +72,7 @@ pub fn killed_and_opened_again(cluster: &Cluster) {
         drop(store);
         seen.clear();
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args([CHILD, cluster.quorum(), &options.namespace])
+            .args([CHILD, cluster.script(&["quorum"]).trim(), &options.namespace])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

@@ -94,6 +94,14 @@ pub fn run_fixed(make: MakeStore<'_>) {
     }
 }
 
+/// Runs the tests of bulk loads, for stores that do them in several ways.
+pub fn bulk_loads(make: MakeStore<'_>) {
+    writing::bulk_loads_appear_at_once(make);
+    writing::bulk_loads_are_one_commit_of_many_tables(make);
+    writing::acknowledged_writes_survive(make);
+    concurrency::a_watch_ends_before_a_change_is_seen(make);
+}
+
 struct NameOnPanic(&'static str);
 
 impl Drop for NameOnPanic {

@@ -191,7 +191,9 @@ impl Transaction {
                 while cursor.take()? {
                     cursor.change().mutations(table, cursor.key()).try_for_each(|m| load.apply(m)).map_err(store_error)?;
                     rows = rows.wrapping_add(1);
-                    if rows.is_multiple_of(4096) {
+                    if load.is_full() {
+                        load.drain().await.map_err(store_error)?;
+                    } else if rows.is_multiple_of(4096) {
                         tokio::task::yield_now().await;
                     }
                 }
