@@ -207,7 +207,7 @@ impl Binder<'_> {
                 Some(ast::NonBlock::Nowait) => LockWait::NoWait,
                 Some(ast::NonBlock::SkipLocked) => LockWait::SkipLocked,
             };
-            let mut scans = Vec::new();
+            let (mut scans, mut past) = (Vec::new(), false);
             let wanted: Option<Vec<String>> = tables.map(|tables| tables.iter().map(fold).collect());
             for name in wanted.iter().flatten() {
                 if !self.scope().items.iter().any(|i| i.alias == *name) {
@@ -229,8 +229,13 @@ impl Binder<'_> {
                     && is_wanted(scan)
                 {
                     scans.push((scan.scan_id, scan.table.oid));
+                    past |= scan.as_of.is_some();
                 }
             });
+            if past {
+                return Err(PgError::unsupported(format!("{} cannot be applied to rows as of another time", written.clause()))
+                    .detail("What is locked are rows as they are now."));
+            }
             let named = |item: &&super::scope::FromItem| wanted.as_ref().is_none_or(|w| w.contains(&item.alias));
             let is_view = |oid: &u32| matches!(self.ctx.catalog.relation(*oid).map(|r| &**r), Some(Relation::View(_)));
             let views: Vec<u32> = self.scope().items.iter().filter(named).filter_map(|item| item.table_oid).filter(is_view).collect();

@@ -219,9 +219,12 @@ impl Binder<'_> {
             Ok(found) => found,
             Err(detail) => return Err(refuse(detail)),
         };
-        let ast::TableFactor::Table { name, alias, sample: None, .. } = from else {
+        let ast::TableFactor::Table { name, alias, sample: None, version, .. } = from else {
             return Err(refuse("that do not select from a single table or view"));
         };
+        if version.is_some() {
+            return Err(refuse("that show rows as of another time"));
+        }
         let (_, _, found) = self.find_relation(name)?;
         let (table, base, inner) = match found.as_deref() {
             Some(Relation::Table(table)) => {
