@@ -229,12 +229,10 @@ fn names_of(body: &ast::SetExpr) -> Vec<Option<String>> {
     }
 }
 
-/// Where columns are not called any more as the text calls them, clauses that name them say their numbers.
+/// Clauses that name columns of the result say their numbers: GROUP BY always, since a column of a table may come to be called so, the
+/// others where columns are not called any more as the text calls them.
 fn by_number(query: &mut ast::Query, columns: &[ViewColumn], of_table: &[String]) {
     let names = names_of(&query.body);
-    if names.iter().zip(columns).all(|(name, column)| name.as_ref().is_none_or(|name| *name == column.name)) {
-        return;
-    }
     let number = |e: &mut ast::Expr, but: &[String]| {
         let ast::Expr::Identifier(ident) = &*e else { return };
         let name = fold(ident);
@@ -242,18 +240,30 @@ fn by_number(query: &mut ast::Query, columns: &[ViewColumn], of_table: &[String]
             *e = ast::Expr::Value(ast::Value::Number((at + 1).to_string(), false).with_empty_span());
         }
     };
+    if let ast::SetExpr::Select(select) = &mut *query.body
+        && let ast::GroupByExpr::Expressions(keys, _) = &mut select.group_by
+    {
+        for key in keys {
+            match key {
+                ast::Expr::GroupingSets(sets) | ast::Expr::Rollup(sets) | ast::Expr::Cube(sets) => {
+                    sets.iter_mut().flatten().for_each(|key| number(key, of_table));
+                }
+                key => number(key, of_table),
+            }
+        }
+    }
+    if names.iter().zip(columns).all(|(name, column)| name.as_ref().is_none_or(|name| *name == column.name)) {
+        return;
+    }
     if let Some(ast::OrderBy { kind: ast::OrderByKind::Expressions(keys), .. }) = &mut query.order_by
         && !matches!(*query.body, ast::SetExpr::Values(_))
     {
         keys.iter_mut().for_each(|key| number(&mut key.expr, &[]));
     }
-    if let ast::SetExpr::Select(select) = &mut *query.body {
-        if let Some(ast::Distinct::On(keys)) = &mut select.distinct {
-            keys.iter_mut().for_each(|key| number(key, &[]));
-        }
-        if let ast::GroupByExpr::Expressions(keys, _) = &mut select.group_by {
-            keys.iter_mut().for_each(|key| number(key, of_table));
-        }
+    if let ast::SetExpr::Select(select) = &mut *query.body
+        && let Some(ast::Distinct::On(keys)) = &mut select.distinct
+    {
+        keys.iter_mut().for_each(|key| number(key, &[]));
     }
 }
 
