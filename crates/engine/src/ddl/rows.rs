@@ -322,10 +322,7 @@ fn duplicate(
     let error = PgError::new(SqlState::UNIQUE_VIOLATION, format!("could not create unique index \"{index}\""));
     let told = !hides_rows(&work.authority(), work.ctx.role, table);
     let detail = || format!("Key ({})=({}) is duplicated.", names.join(", "), texts.join(", "));
-    if told { error.detail(detail()) } else { error }
-        .schema(schema)
-        .table(table.name.clone())
-        .constraint(index)
+    if told { error.detail(detail()) } else { error }.schema(schema).table(table.name.clone()).constraint(index)
 }
 
 /// Fills indexes of a table with the rows that it has, for a command that is told with the progress.

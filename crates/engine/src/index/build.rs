@@ -496,9 +496,9 @@ fn duplicated(writer: &TableWriter, index: &IndexWriter, rows: &Rows, row: usize
         Some(detail) => error.detail(detail),
         None => error,
     }
-        .schema(writer.schema_name())
-        .table(&writer.table.name)
-        .constraint(name))
+    .schema(writer.schema_name())
+    .table(&writer.table.name)
+    .constraint(name))
 }
 
 /// Finishes the build of an index of a table, in a session of its own.

@@ -572,7 +572,7 @@ impl Binder<'_> {
             item.place = Some(place);
         }
         self.push_item(item, position)?;
-        let rel = if is_security_barrier(view) { Rel::Barrier { input: Box::new(rel) } } else { rel };
+        let rel = if is_security_barrier(view) { self.barrier(rel) } else { rel };
         Ok(Bound { rel, lateral: false })
     }
 
