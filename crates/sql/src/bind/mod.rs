@@ -7,6 +7,7 @@
 mod access;
 pub mod aggregate;
 mod aggregate_call;
+mod alias;
 mod assign;
 mod column;
 mod compare;
