@@ -14,14 +14,12 @@ use stoa_sql::catalog::names::has_constraint;
 use stoa_sql::typed::tree::{Expr, ExprKind};
 use stoa_syntax::ast;
 use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, IndexElement, KeyColumns, ReferenceAction, References};
-use stoa_table::catalog::Epoch;
 use stoa_table::catalog::{
-    CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, FamilyDescriptor, ForeignKeyAction, ForeignKeyDescriptor, Identity,
+    CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, Epoch, FamilyDescriptor, ForeignKeyAction, ForeignKeyDescriptor, Identity,
     IndexDescriptor, IndexKey, IndexPart, IndexState, KeyForm, KeyPart, Oid, OnCommit, Relation, RowSecurity, SequenceDescriptor,
     TableDescriptor,
 };
-use stoa_table::row::KeyCodec;
-use stoa_table::row::epoch::counted_from_2000;
+use stoa_table::row::{KeyCodec, epoch::counted_from_2000};
 use stoa_table::{FamilyId, FamilyOptions, TableId};
 
 /// The hidden column of tables without PRIMARY KEY: far above the columns that a table may have.

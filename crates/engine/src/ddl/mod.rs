@@ -43,7 +43,7 @@ use stoa_sql::typed::tree::Bound;
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{CommentTarget, CreateTableAs, Ddl, ObjectKind, SequenceOption};
 use stoa_syntax::rights::RoleRef;
-use stoa_table::catalog::{Relation, Rights, RightsOf, SchemaDescriptor, SequenceDescriptor};
+use stoa_table::catalog::{Relation, Rights, RightsOf, SchemaDescriptor, SequenceDescriptor, TableDescriptor};
 use stoa_table::txn::TableLockMode;
 use work::undefined_schema;
 pub(crate) use work::{FoundIndex, Work, undefined_relation};
@@ -536,39 +536,31 @@ async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -
             }
             work.put(relation)?;
         }
-        CommentTarget::Constraint { name, table } => {
-            let mut table = work.table(table)?;
-            let name = fold(name);
-            let mut found = false;
-            let constraints = table
-                .primary_key
-                .iter_mut()
-                .chain(table.checks.iter_mut().map(|c| &mut c.name))
-                .chain(table.foreign_keys.iter_mut().map(|f| &mut f.name))
-                .chain(table.indexes.iter_mut().filter_map(|i| i.constraint.as_mut()));
-            for constraint in constraints.filter(|c| c.name == name) {
-                constraint.comment.clone_from(&text);
-                found = true;
-            }
-            if !found {
-                return Err(PgError::new(
-                    SqlState::UNDEFINED_OBJECT,
-                    format!("constraint \"{name}\" for table \"{}\" does not exist", table.name),
-                ));
-            }
-            work.put(Relation::Table(table))?;
-        }
-        CommentTarget::Policy { name, table } => {
-            let mut table = work.table(table)?;
-            let called = table.name.clone();
-            let policy = table.row_security.policies.iter_mut().find(|policy| policy.name == *name);
-            policy.ok_or_else(|| policy::missing(name, &called))?.comment = text;
-            work.put(Relation::Table(table))?;
-        }
+        CommentTarget::Constraint { name, table } => comment_on_constraint(work, &fold(name), work.table(table)?, &text)?,
+        CommentTarget::Policy { name, table } => policy::comment(work, name, work.table(table)?, text)?,
         CommentTarget::Database(_) => return Err(PgError::unsupported("COMMENT ON DATABASE is not supported")),
         CommentTarget::Other(word) => return Err(PgError::unsupported(format!("COMMENT ON {word} is not supported"))),
     }
     Ok(TAG.into())
+}
+
+fn comment_on_constraint(work: Work<'_>, name: &str, mut table: TableDescriptor, text: &Option<String>) -> PgResult<()> {
+    let mut found = false;
+    let constraints = table
+        .primary_key
+        .iter_mut()
+        .chain(table.checks.iter_mut().map(|c| &mut c.name))
+        .chain(table.foreign_keys.iter_mut().map(|f| &mut f.name))
+        .chain(table.indexes.iter_mut().filter_map(|i| i.constraint.as_mut()));
+    for constraint in constraints.filter(|c| c.name == name) {
+        constraint.comment.clone_from(text);
+        found = true;
+    }
+    if !found {
+        let message = format!("constraint \"{name}\" for table \"{}\" does not exist", table.name);
+        return Err(PgError::new(SqlState::UNDEFINED_OBJECT, message));
+    }
+    work.put(Relation::Table(table))
 }
 
 /// The options by which a sequence would be made again.

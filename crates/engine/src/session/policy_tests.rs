@@ -67,8 +67,8 @@ async fn what_is_kept_follows_the_policies() {
 
 #[tokio::test]
 async fn policies_survive_a_start_and_a_dump() {
-    let tables = Tables::in_memory();
-    let open = || async { Database::open(Tables::new(Arc::clone(tables.store())), DatabaseOptions::default()).await.unwrap() };
+    let store = Arc::clone(Tables::in_memory().store());
+    let open = || async { Database::open(Tables::new(Arc::clone(&store)), DatabaseOptions::default()).await.unwrap() };
     let first = open().await;
     let mut stoa = connect(&first, "stoa");
     for sql in SECURED.split(';') {

@@ -21,9 +21,6 @@ pub struct Bound {
     lateral: bool,
 }
 
-/// What begins the names of columns that a view's relations got after it.
-pub(super) const LATER: char = '\u{3}';
-
 impl Binder<'_> {
     /// Binds the FROM list into the innermost scope.
     pub fn bind_from(&mut self, from: &[ast::TableWithJoins]) -> PgResult<Rel> {
@@ -306,50 +303,6 @@ impl Binder<'_> {
         self.ctx.catalog.shared_table(table.oid).unwrap_or_else(|| Arc::new(table.clone()))
     }
 
-    /// The text of a view lists the columns that its relations had: those that they got later have no name there, so that none becomes
-    /// part of a NATURAL join, or makes a name ambiguous.
-    pub(super) fn hide_later(&self, columns: &mut [ScopeColumn], alias: Option<&ast::TableAlias>) {
-        let listed = alias.map_or(0, |alias| alias.columns.len());
-        if self.in_definition() && listed > 0 {
-            columns.iter_mut().skip(listed).for_each(|column| column.name.insert(0, LATER));
-        }
-    }
-
-    /// Names columns as an alias says.
-    pub(super) fn aliased(
-        &self,
-        mut columns: Vec<ScopeColumn>,
-        alias: Option<&ast::TableAlias>,
-        default_name: String,
-    ) -> PgResult<FromItem> {
-        let mut name = default_name;
-        if let Some(alias) = alias {
-            name = fold(&alias.name);
-            if alias.columns.len() > columns.len() {
-                return Err(PgError::new(
-                    SqlState::INVALID_COLUMN_REFERENCE,
-                    format!("table \"{name}\" has {} columns available but {} columns specified", columns.len(), alias.columns.len()),
-                ));
-            }
-            for (column, new) in columns.iter_mut().zip(&alias.columns) {
-                column.name = fold(&new.name);
-            }
-        }
-        Ok(FromItem {
-            alias: name,
-            schema: None,
-            place: None,
-            columns,
-            fields: Vec::new(),
-            key: None,
-            lateral_only: false,
-            refused: None,
-            nullable: false,
-            table_oid: None,
-            scalar: false,
-        })
-    }
-
     fn bind_table(
         &mut self,
         name: &ast::ObjectName,
@@ -575,7 +528,7 @@ impl Binder<'_> {
             item.place = Some(place);
         }
         self.push_item(item, position)?;
-        let rel = if is_security_barrier(view) { Rel::Barrier { input: Box::new(rel) } } else { rel };
+        let rel = if is_security_barrier(view) { self.barrier(rel) } else { rel };
         Ok(Bound { rel, lateral: false })
     }
 

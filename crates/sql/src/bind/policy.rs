@@ -125,14 +125,20 @@ impl Binder<'_> {
     }
 
     /// The rows of a scan that pass conditions. What stands above must not tell of the others.
-    fn seen_through(&self, scan: Rel, conditions: Vec<Expr>) -> Rel {
+    fn seen_through(&mut self, scan: Rel, conditions: Vec<Expr>) -> Rel {
         if conditions.is_empty() {
             return scan;
         }
         // Conditions that cannot raise are computed before those that may, wherever they come from.
         let before_all = conditions.iter().all(|condition| tells_nothing(self.ctx.eval, condition));
         let filtered = Rel::Filter { input: Box::new(scan), predicate: and(conditions) };
-        if before_all { filtered } else { Rel::Barrier { input: Box::new(filtered) } }
+        if before_all { filtered } else { self.barrier(filtered) }
+    }
+
+    /// A relation behind a barrier.
+    pub(super) fn barrier(&mut self, rel: Rel) -> Rel {
+        self.barred = true;
+        Rel::Barrier { input: Box::new(rel) }
     }
 
     /// The role that policies of a table are about, if it is asked for any.

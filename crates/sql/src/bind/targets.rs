@@ -133,7 +133,7 @@ impl Binder<'_> {
                     }
                     // The columns as they are called here.
                     Some(item) => {
-                        let name = |name: &str| name.trim_start_matches(super::from::LATER).to_owned();
+                        let name = |name: &str| name.trim_start_matches(super::alias::LATER).to_owned();
                         return Ok(Some(item.columns.iter().map(|c| (name(&c.name), c.expr.clone())).collect()));
                     }
                     None => value,

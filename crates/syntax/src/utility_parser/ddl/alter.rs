@@ -75,6 +75,9 @@ impl Parser<'_> {
         if kind != ObjectKind::Table {
             return self.alter_action(kind);
         }
+        if let Some(change) = self.row_security() {
+            return Ok(change);
+        }
         if self.keyword("split") {
             return Ok(AlterAction::Split(self.split()?));
         }
@@ -212,9 +215,6 @@ impl Parser<'_> {
             self.keyword("column");
             let column = self.ident()?;
             return self.alter_column(column);
-        }
-        if let Some(change) = self.row_security() {
-            return Ok(change);
         }
         // Rules, triggers, partitions, inheritance.
         if self.peek_any(0, &["enable", "disable", "attach", "detach", "inherit", "no", "force", "cluster", "replica", "of", "not"]) {
