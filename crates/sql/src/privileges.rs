@@ -157,6 +157,7 @@ fn reads(catalog: &CatalogSnapshot, rel: &Rel, out: &mut Vec<(Oid, Privileges)>)
     walk::visit_all(rel, &mut |node| {
         let relation = match node {
             Rel::Scan(scan) => catalog.view_of_rows(scan.table.oid).map_or(scan.table.oid, |view| view.oid),
+            Rel::History(history) => history.scan.table.oid,
             Rel::Virtual { schema, name, .. } if schema == system_relations::SEQUENCES => name.parse().unwrap_or(0),
             Rel::Virtual { schema, name, .. } => system_relations::oid(schema, name),
             Rel::One

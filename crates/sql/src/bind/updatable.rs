@@ -206,7 +206,7 @@ impl Binder<'_> {
             Ok(found) => found,
             Err(detail) => return Err(refuse(detail)),
         };
-        let ast::TableFactor::Table { name, alias, sample: None, .. } = from else {
+        let ast::TableFactor::Table { name, alias, sample: None, version: None, .. } = from else {
             return Err(refuse("that do not select from a single table or view"));
         };
         let (_, _, found) = self.find_relation(name)?;

@@ -51,7 +51,7 @@ impl RelationKind {
             | Rel::Recursive { .. }
             | Rel::Join { .. }
             | Rel::Limit { .. } => Some(RelationKind::Query),
-            Rel::Batches { .. } | Rel::Virtual { .. } | Rel::Sample { .. } | Rel::Lock { .. } => None,
+            Rel::Batches { .. } | Rel::History(_) | Rel::Virtual { .. } | Rel::Sample { .. } | Rel::Lock { .. } => None,
         }
     }
 }
