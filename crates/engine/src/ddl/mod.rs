@@ -20,6 +20,7 @@ mod maintenance;
 mod opclass;
 mod owner;
 mod passes;
+mod restore;
 mod rights;
 mod role;
 mod row_key;
