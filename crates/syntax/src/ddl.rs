@@ -335,6 +335,8 @@ pub enum AlterAction {
     Unsplit(Option<Vec<Vec<Expr>>>),
     /// Buckets, and columns of the hash; `None`: no salt.
     Salt(Option<(u32, Vec<Ident>)>),
+    /// All rows as they were at a time.
+    RestoreTo(Expr),
     Unsupported(String),
 }
 

@@ -210,6 +210,7 @@ pub(super) fn refused(action: &AlterAction, relation: &str, kind: &str) -> PgErr
         AlterAction::Split(_) => "SPLIT",
         AlterAction::Unsplit(_) => "UNSPLIT",
         AlterAction::Salt(_) => "SALT",
+        AlterAction::RestoreTo(_) => "RESTORE TO",
         AlterAction::Rename(_) => "RENAME",
         AlterAction::SetSchema(_) => "SET SCHEMA",
         AlterAction::OwnerTo(_) => "OWNER TO",
@@ -358,6 +359,7 @@ pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: 
         AlterAction::DropFamily { name, if_exists } => drop_family(work, table, &fold(name), *if_exists),
         AlterAction::Split(_) | AlterAction::Unsplit(_) | AlterAction::Salt(_) => alter_splits(work, table, action).await,
         AlterAction::RowSecurity(change) => super::policy::change(work, table, *change),
+        AlterAction::RestoreTo(time) => super::restore::restore(work, &table, time).await,
         AlterAction::Unsupported(words) => unsupported(&table, words),
     }
 }

@@ -21,6 +21,7 @@ mod opclass;
 mod owner;
 mod passes;
 mod policy;
+mod restore;
 mod rights;
 mod role;
 mod row_key;

@@ -111,6 +111,7 @@ impl Planner {
                 memory_scan(schema, typed)
             }
             Rel::Scan(scan) => super::scan::plan_scan(self, scan),
+            Rel::History(history) => super::history::plan(self, history),
             Rel::Virtual { schema, name, columns } => crate::virtual_tables::scan::plan(&self.ctx, schema, name, columns),
             Rel::Filter { input, predicate } => self.plan_filter(input, predicate).await,
             Rel::Barrier { input } => barrier::plan(self.plan(input).await?),
@@ -126,8 +127,7 @@ impl Planner {
                 let projected = projected.collect::<PgResult<Vec<_>>>()?;
                 let projection =
                     LogicalPlanBuilder::from(plan).project(projected).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
-                let computed: Vec<_> = ids.into_iter().zip(&list).collect();
-                Ok(effects::keep(projection, &computed))
+                Ok(effects::keep(projection, &ids.into_iter().zip(&list).collect::<Vec<_>>()))
             }
             Rel::Join { left, right, kind, on, lateral } => self.plan_join(left, right, *kind, on.as_ref(), *lateral).await,
             Rel::Aggregate { input, groups, sets, aggregates, grouping } => {

@@ -17,6 +17,7 @@ pub mod from;
 pub mod function;
 mod group_by;
 mod hint;
+pub mod history;
 mod insert;
 pub mod literal;
 mod merge;

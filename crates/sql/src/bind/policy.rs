@@ -101,7 +101,13 @@ impl Binder<'_> {
             for e in walk::exprs_mut(rel) {
                 self.secure_expr(e)?;
             }
-            if let Rel::Scan(scan) = rel {
+            // Of the past, each version passes by itself.
+            let scan = match rel {
+                Rel::Scan(scan) => Some(scan),
+                Rel::History(history) => Some(&mut history.scan),
+                _ => None,
+            };
+            if let Some(scan) = scan {
                 if scan.table.row_security.enabled && !scan.rows_decided {
                     let conditions = self.scan_conditions(scan, uses)?;
                     scan.rows_decided = true;

@@ -10,7 +10,9 @@ use crate::tables::Tables;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::{CellRef, FamilyId, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, Snapshot, Store, TableId, Timestamp, Watch};
+use stoa_store::{
+    CellRef, FamilyId, History, HistorySpec, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, Snapshot, Store, TableId, Timestamp, Watch,
+};
 
 /// A consistent view for one statement. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -178,6 +180,15 @@ impl ReadView {
             while sink.flow.is_continue() && scan.next_block(block_rows, &mut sink).await? {}
         }
         Ok(())
+    }
+
+    /// Opens the histories of the rows of a range: what was committed by now.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn history(&self, table: TableId, families: Vec<FamilyId>, range: KeyRange) -> PgResult<Box<dyn History>> {
+        let spec = HistorySpec { table, families, range, snapshot: Arc::clone(&self.snapshot) };
+        self.store.history(spec).await.map_err(store_error)
     }
 
     /// The same store at an earlier time, without the transaction's own writes.

@@ -88,6 +88,9 @@ impl Parser<'_> {
             self.expect("at")?;
             return Ok(AlterAction::Unsplit(Some(self.split_rows()?)));
         }
+        if self.keywords(&["restore", "to"]) {
+            return Ok(AlterAction::RestoreTo(self.expr()?));
+        }
         if self.keywords(&["no", "salt"]) {
             return Ok(AlterAction::Salt(None));
         }
