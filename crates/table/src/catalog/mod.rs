@@ -1,10 +1,11 @@
 //! What exists: schemas, tables, indexes, views, sequences, roles and their rights; kept in the store, seen as immutable snapshots.
 //!
-//! Reading order: [`descriptor`] → [`role`] → [`acl`] → [`authority`] → [`snapshot`] → [`store`] → [`numbers`].
+//! Reading order: [`descriptor`] → [`mapping`] → [`role`] → [`acl`] → [`authority`] → [`snapshot`] → [`store`] → [`numbers`].
 
 pub mod acl;
 pub mod authority;
 pub mod descriptor;
+pub mod mapping;
 pub mod numbers;
 pub mod role;
 pub mod snapshot;
@@ -13,6 +14,7 @@ pub mod store;
 pub use acl::{Acl, AclItem, ObjectClass, Privileges};
 pub use authority::{Authority, Rights, RightsOf};
 pub use descriptor::*;
+pub use mapping::{CELLS, Encoding, MappedColumn, Mapping};
 pub use numbers::{Numbers, SequenceState};
 pub use role::RoleDescriptor;
 pub use snapshot::CatalogSnapshot;

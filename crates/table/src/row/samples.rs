@@ -56,6 +56,7 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
         on_commit: OnCommit::PreserveRows,
         next_column_id: columns.len() as u32 + 1,
         epoch: Epoch::Postgres,
+        mapping: None,
     }
 }
 

@@ -27,7 +27,7 @@ impl Parser<'_> {
 
     /// DROP of kinds of objects that there are none of: they are not found.
     fn drop_unknown(&mut self) -> Parse<Ddl> {
-        const KINDS: [&str; 25] = [
+        const KINDS: [&str; 24] = [
             "type",
             "domain",
             "function",
@@ -49,7 +49,6 @@ impl Parser<'_> {
             "tablespace",
             "event trigger",
             "access method",
-            "foreign table",
             "foreign data wrapper",
             "text search configuration",
             "text search dictionary",
