@@ -11,6 +11,7 @@ pub mod clock;
 pub mod column_cache;
 pub mod failure;
 pub mod feed;
+pub mod raw;
 pub mod row;
 pub mod services;
 pub mod statistics;

@@ -14,6 +14,7 @@ mod builder;
 mod dependency;
 #[cfg(test)]
 mod epoch_tests;
+mod foreign;
 mod grant;
 mod index;
 mod maintenance;
@@ -21,6 +22,7 @@ mod opclass;
 mod owner;
 mod passes;
 mod policy;
+mod raw;
 mod restore;
 mod rights;
 mod role;
@@ -265,6 +267,7 @@ async fn create_schema(
 async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if_exists: bool, cascade: bool) -> PgResult<String> {
     let (tag, word) = match kind {
         ObjectKind::Table => ("DROP TABLE", "table"),
+        ObjectKind::ForeignTable => ("DROP FOREIGN TABLE", "foreign table"),
         ObjectKind::View => ("DROP VIEW", "view"),
         ObjectKind::MaterializedView => ("DROP MATERIALIZED VIEW", "materialized view"),
         ObjectKind::Index => ("DROP INDEX", "index"),
@@ -314,7 +317,9 @@ async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if
             _ => match work.find(name)? {
                 Some(relation) => {
                     let right = match (&*relation, kind) {
-                        (Relation::Table(_), ObjectKind::Table) | (Relation::Sequence(_), ObjectKind::Sequence) => true,
+                        (Relation::Table(t), ObjectKind::Table) => t.mapping.is_none(),
+                        (Relation::Table(t), ObjectKind::ForeignTable) => t.mapping.is_some(),
+                        (Relation::Sequence(_), ObjectKind::Sequence) => true,
                         (Relation::View(v), ObjectKind::View) => v.materialized.is_none(),
                         (Relation::View(v), ObjectKind::MaterializedView) => v.materialized.is_some(),
                         _ => false,
@@ -403,6 +408,7 @@ fn check_sequence_free(work: Work<'_>, sequence: &SequenceDescriptor) -> PgResul
 fn wrong_kind(relation: &Relation, wanted: ObjectKind) -> PgError {
     let what = match wanted {
         ObjectKind::Table => "a table",
+        ObjectKind::ForeignTable => "a foreign table",
         ObjectKind::View => "a view",
         ObjectKind::MaterializedView => "a materialized view",
         ObjectKind::Index => "an index",
@@ -480,7 +486,7 @@ async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -
             let relation = work.find(name)?.ok_or_else(|| work.missing(name))?;
             let mut relation = (*relation).clone();
             let right = match (&mut relation, kind) {
-                (Relation::Table(t), ObjectKind::Table) => {
+                (Relation::Table(t), ObjectKind::Table | ObjectKind::ForeignTable) => {
                     t.comment = text;
                     true
                 }

@@ -102,7 +102,7 @@ impl Binder<'_> {
                         .map(|s| s.name.clone())
                         .collect();
                     let in_text = !self.in_definition();
-        if let (Some(meant), true) = (&mut self.meant, in_text) {
+                    if let (Some(meant), true) = (&mut self.meant, in_text) {
                         meant.natural.insert(join.relation.span(), columns.clone());
                     }
                     self.merge_using(&columns, first_star, right_star, kind)?
