@@ -16,6 +16,7 @@ pub mod ddl;
 pub mod embed;
 pub mod index;
 pub mod plan;
+pub mod raw;
 pub mod session;
 pub mod virtual_tables;
 

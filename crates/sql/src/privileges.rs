@@ -163,15 +163,21 @@ struct Needed {
     undecided: Option<Oid>,
 }
 
+impl Needed {
+    /// The relation whose rows a scan reads.
+    fn read(&mut self, catalog: &CatalogSnapshot, scan: &TableScan) -> Oid {
+        if scan.table.row_security.enabled && !scan.rows_decided {
+            self.undecided = Some(scan.table.oid);
+        }
+        catalog.view_of_rows(scan.table.oid).map_or(scan.table.oid, |view| view.oid)
+    }
+}
+
 fn reads(catalog: &CatalogSnapshot, rel: &Rel, out: &mut Needed) {
     walk::visit_all(rel, &mut |node| {
         let relation = match node {
-            Rel::Scan(scan) => {
-                if scan.table.row_security.enabled && !scan.rows_decided {
-                    out.undecided = Some(scan.table.oid);
-                }
-                catalog.view_of_rows(scan.table.oid).map_or(scan.table.oid, |view| view.oid)
-            }
+            Rel::Scan(scan) => out.read(catalog, scan),
+            Rel::History(history) => out.read(catalog, &history.scan),
             Rel::Virtual { schema, name, .. } if schema == system_relations::SEQUENCES => name.parse().unwrap_or(0),
             Rel::Virtual { schema, name, .. } => system_relations::oid(schema, name),
             Rel::One

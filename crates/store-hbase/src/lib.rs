@@ -26,6 +26,7 @@ mod changes;
 mod commit;
 mod ddl;
 mod failure;
+mod history;
 mod keys;
 mod loads;
 mod log;

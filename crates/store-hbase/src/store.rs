@@ -2,6 +2,7 @@
 
 use crate::commit::{Committer, Core, count};
 use crate::failure::{read_error, write_error};
+use crate::history::HbaseHistory;
 use crate::keys::LIMITS;
 use crate::loads::{HbaseLoad, Loads};
 use crate::log::{self, Log};
@@ -20,8 +21,8 @@ use std::sync::atomic::Ordering;
 use stoa_hbase_client::{Client, TableName};
 use stoa_store::parts::PartScan;
 use stoa_store::{
-    BulkLoad, Certainty, Commit, FamilyId, KeyRange, Limits, OnVisible, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store,
-    StoreError, StoreResult, TableId, TableSchema, Timestamp, Watch,
+    BulkLoad, Certainty, Commit, FamilyId, History, HistorySpec, KeyRange, Limits, OnVisible, ReadSpec, Region, RowSink, Scan, ScanSpec,
+    Snapshot, Store, StoreError, StoreResult, TableId, TableSchema, Timestamp, Watch,
 };
 use tokio::runtime::{Builder, Runtime};
 
@@ -264,6 +265,11 @@ impl Store for HbaseStore {
             return Ok(Box::new(PartScan::new(Box::new(HbaseScan::open(&self.core, &spec, None)?), parts)));
         }
         Ok(Box::new(HbaseScan::open(&self.core, &spec, Some(&parts))?))
+    }
+
+    async fn history(&self, spec: HistorySpec) -> StoreResult<Box<dyn History>> {
+        count(&self.core.counters.scans, 1);
+        Ok(Box::new(HbaseHistory::open(&self.core, spec)?))
     }
 
     fn seek_cost(&self) -> f64 {

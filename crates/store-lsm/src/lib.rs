@@ -35,6 +35,7 @@ mod ddl;
 mod directories;
 mod files;
 mod get;
+mod history;
 mod iterator;
 pub mod keys;
 mod log_marks;

@@ -18,7 +18,7 @@ use stoa_store::{CellRef, FamilyId, KeyRange, ReadSpec, RowSink, Scan, ScanSpec,
 
 /// Entries of one cell to walk over before it is worth to seek.
 const SKIPS_BEFORE_SEEK: u32 = 16;
-const READAHEAD_BYTES: usize = 1 << 20;
+pub(crate) const READAHEAD_BYTES: usize = 1 << 20;
 
 /// What is visible to a read, for one family.
 #[derive(Clone, Debug)]
@@ -105,7 +105,7 @@ impl Visibility {
     }
 }
 
-fn damaged(storage: u32) -> StoreError {
+pub(crate) fn damaged(storage: u32) -> StoreError {
     StoreError::Corruption(format!("an entry of storage {storage} can't be read"))
 }
 

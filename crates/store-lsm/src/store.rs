@@ -6,6 +6,7 @@ use crate::cached_ranges::{CacheableRange, PartsOrCached};
 use crate::commit::{Committer, Core, Reply, count};
 use crate::database::{Database, RocksSnapshot, message_error, read_error, write_error};
 use crate::directories::{make_directory, sync_all, sync_directory};
+use crate::history::LsmHistory;
 use crate::iterator::IteratorPool;
 use crate::keys::Form;
 use crate::log_marks::LogWriter;
@@ -26,8 +27,8 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use stoa_store::parts::PartScan;
 use stoa_store::{
-    BulkLoad, Certainty, Commit, Durability, KeyRange, OnVisible, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError,
-    StoreResult, TableId, TableSchema, Timestamp, Watch,
+    BulkLoad, Certainty, Commit, Durability, History, HistorySpec, KeyRange, OnVisible, ReadSpec, Region, RowSink, Scan, ScanSpec,
+    Snapshot, Store, StoreError, StoreResult, TableId, TableSchema, Timestamp, Watch,
 };
 
 /// How far above everything known a store starts, so that a damaged ceiling is noticed and not lived with.
@@ -330,6 +331,12 @@ impl Store for LsmStore {
         }
         let fill = cacheable.and_then(|cacheable| cacheable.fill(&self.core, &spec));
         Ok(Box::new(LsmScan::open(&spec, snapshot, table.map(|table| &**table), fill, self.core.options.file_scan_bytes)?))
+    }
+
+    async fn history(&self, spec: HistorySpec) -> StoreResult<Box<dyn History>> {
+        count(&self.core.counters.scans, 1);
+        let snapshot = LsmSnapshot::of(&spec.snapshot)?;
+        Ok(Box::new(LsmHistory::open(&spec, snapshot, self.table_at(snapshot, spec.table)?)?))
     }
 
     async fn scan_parts(&self, spec: ScanSpec, parts: Arc<[KeyRange]>) -> StoreResult<Box<dyn Scan>> {

@@ -13,6 +13,7 @@ pub mod clock;
 pub mod commit_window;
 pub mod conformance;
 pub mod error;
+pub mod history;
 pub mod limits;
 pub mod mirror;
 pub mod model;
@@ -25,6 +26,7 @@ pub mod watch;
 
 use async_trait::async_trait;
 pub use error::{Certainty, StoreError, StoreResult};
+pub use history::{History, HistorySink, HistorySpec, Version};
 pub use limits::Limits;
 pub use mutations::{MutationRef, Mutations};
 pub use range::KeyRange;
@@ -58,7 +60,7 @@ impl Timestamp {
 }
 
 /// One cell of a row as a read hands it over; the bytes are the store's and live until the sink returns.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CellRef<'a> {
     pub family: FamilyId,
     pub qualifier: &'a [u8],
@@ -198,6 +200,7 @@ pub trait BulkLoad: Send {
 ///    and whether a retry helps.
 /// 9. Corruption is reported as such, never as missing rows.
 /// 10. A watch ends before anyone can see a change of its range.
+/// 11. A history says since when a row is known, and what it was from then on: a read of any time in between sees the same.
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
     // Schema: each call is durable and atomic when it returns.
@@ -257,6 +260,9 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn scan_parts(&self, spec: ScanSpec, parts: Arc<[KeyRange]>) -> StoreResult<Box<dyn Scan>> {
         Ok(Box::new(parts::PartScan::new(self.scan(spec).await?, parts)))
     }
+
+    /// Opens a scan of the histories of rows: of those that were there at some time since they are known.
+    async fn history(&self, spec: HistorySpec) -> StoreResult<Box<dyn History>>;
 
     /// What it costs to go on at another place of an open scan ([`Scan::restrict_to`]), in rows that the scan would have given meanwhile: a
     /// block to be found in memory here; where it is a call over a network, of a millisecond, some 700.

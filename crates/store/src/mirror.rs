@@ -6,11 +6,11 @@
 //! round. Calls that write must not overlap.
 #![allow(clippy::panic)]
 
-use crate::conformance::Rows;
+use crate::conformance::{Histories, Rows};
 use crate::model::ModelStore;
 use crate::{
-    BulkLoad, CellRef, Commit, KeyRange, Limits, MutationRef, Mutations, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store,
-    StoreError, StoreResult, TableId, TableSchema, Timestamp, Watch,
+    BulkLoad, CellRef, Commit, History, HistorySink, HistorySpec, KeyRange, Limits, MutationRef, Mutations, ReadSpec, Region, RowSink,
+    Scan, ScanSpec, Snapshot, Store, StoreError, StoreResult, TableId, TableSchema, Timestamp, Watch,
 };
 use async_trait::async_trait;
 use std::any::Any;
@@ -106,6 +106,43 @@ impl Scan for MirrorScan {
         }
         let rows = same(&self.spec, Ok(of_model), Ok(of_store))?;
         replay(&rows, sink);
+        Ok(more)
+    }
+}
+
+struct MirrorHistory {
+    model: Box<dyn History>,
+    store: Box<dyn History>,
+    spec: HistorySpec,
+    /// Rows that the model has told, and the store not yet.
+    ahead: Histories,
+}
+
+#[async_trait]
+impl History for MirrorHistory {
+    /// The store may know less of a row than the model, and leave out rows that were gone by then.
+    async fn next_block(&mut self, max_rows: usize, sink: &mut dyn HistorySink) -> StoreResult<bool> {
+        let mut of_store = Histories::default();
+        let more = match self.store.next_block(max_rows, &mut of_store).await {
+            Ok(more) => more,
+            Err(error) => return same(&self.spec, Ok(true), Err(error)),
+        };
+        while self.model.next_block(1000, &mut self.ahead).await? {}
+        for row in &of_store.rows {
+            let at = self.ahead.rows.iter().position(|own| own.key == row.key);
+            let Some(at) = at else { panic!("{:?}\nthe store tells of {row:?}, the model does not", self.spec) };
+            for skipped in self.ahead.rows.drain(..at) {
+                assert_eq!(skipped.since(Timestamp(u64::MAX)).versions, [], "{:?}: the store left out {skipped:?}", self.spec);
+            }
+            let own = self.ahead.rows.remove(0);
+            assert_eq!(own.since(row.known_since).versions, row.since(row.known_since).versions, "{:?} of {:?}", self.spec, row);
+        }
+        if !more {
+            for skipped in self.ahead.rows.drain(..) {
+                assert_eq!(skipped.since(Timestamp(u64::MAX)).versions, [], "{:?}: the store left out {skipped:?}", self.spec);
+            }
+        }
+        of_store.replay(sink);
         Ok(more)
     }
 }
@@ -206,6 +243,17 @@ impl Store for Mirror {
         let store = self.store.scan(ScanSpec { read: store, ..spec.clone() }).await;
         match (model, store) {
             (Ok(model), Ok(store)) => Ok(Box::new(MirrorScan { model, store, spec })),
+            (model, Err(error)) => same(&spec, model.map(|_| ()), Err(error)).map(|()| panic!("an error became none")),
+            (Err(error), Ok(_)) => same(&spec, Err(error), Ok(())).map(|()| panic!("an error became none")),
+        }
+    }
+
+    async fn history(&self, spec: HistorySpec) -> StoreResult<Box<dyn History>> {
+        let pair: &Pair =
+            spec.snapshot.as_any().downcast_ref().ok_or_else(|| StoreError::Invalid("the snapshot is another store's".into()))?;
+        let with = |snapshot: &Arc<dyn Snapshot>| HistorySpec { snapshot: Arc::clone(snapshot), ..spec.clone() };
+        match (self.model.history(with(&pair.model)).await, self.store.history(with(&pair.store)).await) {
+            (Ok(model), Ok(store)) => Ok(Box::new(MirrorHistory { model, store, spec, ahead: Histories::default() })),
             (model, Err(error)) => same(&spec, model.map(|_| ()), Err(error)).map(|()| panic!("an error became none")),
             (Err(error), Ok(_)) => same(&spec, Err(error), Ok(())).map(|()| panic!("an error became none")),
         }

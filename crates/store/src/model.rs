@@ -4,6 +4,7 @@
 //! above. It favours being evidently right over speed and memory. What is visible is decided in one place, [`visible`].
 
 use crate::clock::{Clock, SystemClock};
+use crate::history::{self, History, HistorySink, HistorySpec, Version};
 use crate::limits::check_mutation;
 use crate::{
     BulkLoad, CellRef, Commit, FamilyId, FamilyOptions, KeyRange, Layout, MutationRef, Mutations, ReadSpec, Region, RowSink, Scan,
@@ -12,7 +13,7 @@ use crate::{
 use async_trait::async_trait;
 use parking_lot::RwLock;
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -152,6 +153,12 @@ pub fn expired(timestamp: Timestamp, options: &FamilyOptions, now_us: u64) -> bo
 
 /// Hands one row to the sink if it has a visible cell; `None` if it has not.
 fn emit(table: &Table, key: &[u8], row: &Row, spec: &ReadSpec, sink: &mut dyn RowSink) -> StoreResult<Option<bool>> {
+    let cells = cells(table, row, spec)?;
+    Ok((!cells.is_empty()).then(|| sink.row(key, &cells).is_break()))
+}
+
+/// What a read sees of a row.
+fn cells<'a>(table: &Table, row: &'a Row, spec: &ReadSpec) -> StoreResult<Vec<CellRef<'a>>> {
     let snapshot = own(&spec.snapshot)?;
     let mut cells = Vec::new();
     for family in &spec.families {
@@ -167,7 +174,7 @@ fn emit(table: &Table, key: &[u8], row: &Row, spec: &ReadSpec, sink: &mut dyn Ro
             }
         }
     }
-    Ok((!cells.is_empty()).then(|| sink.row(key, &cells).is_break()))
+    Ok(cells)
 }
 
 fn own(snapshot: &Arc<dyn Snapshot>) -> StoreResult<&ModelSnapshot> {
@@ -264,6 +271,53 @@ impl Scan for ModelScan {
             }
         }
         Ok(self.left > 0)
+    }
+}
+
+/// Tells at every change what a read of that time sees.
+struct ModelHistory {
+    state: Arc<RwLock<State>>,
+    spec: HistorySpec,
+    rest: KeyRange,
+}
+
+impl ModelHistory {
+    fn versions<'a>(&self, table: &'a Table, row: &'a Row) -> StoreResult<Vec<Version<'a>>> {
+        let snapshot = own(&self.spec.snapshot)?;
+        let of_families = row.cells.iter().filter(|((family, _), _)| self.spec.families.contains(family));
+        let times: BTreeSet<Timestamp> = of_families.flat_map(|(_, versions)| versions.iter().map(|(at, _)| *at)).collect();
+        let mut out = Vec::new();
+        for at in times.into_iter().take_while(|at| *at <= snapshot.timestamp) {
+            let then: Arc<dyn Snapshot> = Arc::new(ModelSnapshot { timestamp: at, taken_us: snapshot.taken_us });
+            let (table_id, families) = (self.spec.table, self.spec.families.clone());
+            let read = ReadSpec { table: table_id, families, qualifiers: None, versions: 1, time_range: None, snapshot: then };
+            history::push(&mut out, Timestamp::default(), Version { since: at, cells: cells(table, row, &read)? });
+        }
+        Ok(out)
+    }
+}
+
+#[async_trait]
+impl History for ModelHistory {
+    async fn next_block(&mut self, max_rows: usize, sink: &mut dyn HistorySink) -> StoreResult<bool> {
+        let state = Arc::clone(&self.state);
+        let state = state.read();
+        let table = state.table(self.spec.table)?;
+        let rows = table.rows.iter().filter(|(key, _)| self.rest.contains(key));
+        let mut pushed = 0;
+        for (key, row) in rows {
+            let versions = self.versions(table, row)?;
+            if versions.is_empty() {
+                continue;
+            }
+            pushed += 1;
+            if sink.row(key, Timestamp::default(), &versions).is_break() || pushed >= max_rows.max(1) {
+                self.rest.start = KeyRange::point(key).end.unwrap_or_default();
+                return Ok(true);
+            }
+        }
+        self.rest = KeyRange::empty();
+        Ok(false)
     }
 }
 
@@ -436,6 +490,12 @@ impl Store for ModelStore {
         }
         let (rest, left) = (spec.range.clone(), spec.limit.unwrap_or(u64::MAX));
         Ok(Box::new(ModelScan { state: Arc::clone(&self.state), spec, rest, left }))
+    }
+
+    async fn history(&self, spec: HistorySpec) -> StoreResult<Box<dyn History>> {
+        history::check_families(&self.state.read().table(spec.table)?.schema, &spec.families)?;
+        let rest = spec.range.clone();
+        Ok(Box::new(ModelHistory { state: Arc::clone(&self.state), spec, rest }))
     }
 
     fn watch(&self, table: TableId, range: &KeyRange, snapshot: &Arc<dyn Snapshot>) -> Option<Arc<Watch>> {

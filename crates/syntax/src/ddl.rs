@@ -8,6 +8,7 @@ use crate::rights::{DefaultPrivilegesStatement, GrantStatement, RoleRef, RoleSta
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ObjectKind {
     Table,
+    ForeignTable,
     View,
     MaterializedView,
     Index,
@@ -129,6 +130,8 @@ pub struct Column {
     pub collation: Option<ObjectName>,
     /// `FAMILY name`.
     pub family: Option<Ident>,
+    /// `OPTIONS (…)`, of foreign tables.
+    pub options: Vec<StorageOption>,
     pub constraints: Vec<Constraint>,
 }
 
@@ -170,6 +173,8 @@ pub struct CreateTable {
     pub split: Option<Split>,
     pub inherits: Vec<ObjectName>,
     pub partitioned: bool,
+    /// CREATE FOREIGN TABLE: its `OPTIONS (…)`.
+    pub foreign: Option<Vec<StorageOption>>,
 }
 
 /// Where the rows of CREATE TABLE AS come from.
@@ -335,6 +340,8 @@ pub enum AlterAction {
     Unsplit(Option<Vec<Vec<Expr>>>),
     /// Buckets, and columns of the hash; `None`: no salt.
     Salt(Option<(u32, Vec<Ident>)>),
+    /// All rows as they were at a time.
+    RestoreTo(Expr),
     Unsupported(String),
 }
 

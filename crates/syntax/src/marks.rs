@@ -21,6 +21,10 @@ pub const EXCLUDE: [&str; 3] = ["exclude current row", "exclude group", "exclude
 pub const GROUP_BY_DISTINCT: &str = "group by distinct";
 /// ROWS FROM (…): a function of this name in FROM.
 pub const ROWS_FROM: &str = "rows from";
+/// `FOR SYSTEM_TIME FROM a TO b`, `BETWEEN a AND b`, `ALL`: the version of a table is a call of this name.
+pub const PERIOD_FROM: &str = "for system_time from";
+pub const PERIOD_BETWEEN: &str = "for system_time between";
+pub const PERIOD_ALL: &str = "for system_time all";
 /// WHERE CURRENT OF: the condition is a call of this name.
 pub(crate) const CURRENT_OF: &str = "current of";
 /// VARIADIC: the prefix of an argument.

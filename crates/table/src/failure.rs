@@ -2,7 +2,10 @@
 
 use stoa_pg::PgError;
 use stoa_pg::sqlstate::SqlState;
-use stoa_store::{Certainty, StoreError};
+use stoa_pg::values::datetime::calendar::TIMESTAMP_INFINITY;
+use stoa_pg::values::datetime::epoch::from_unix_micros;
+use stoa_pg::values::datetime::text::push_timestamp_xsd;
+use stoa_store::{Certainty, StoreError, Timestamp};
 
 /// Never sent to a client: a code outside the classes of the standard and of PostgreSQL.
 const RETRY_STATE: SqlState = SqlState(*b"ZZR01");
@@ -28,15 +31,28 @@ pub fn concurrent_update() -> PgError {
     PgError::new(SqlState::SERIALIZATION_FAILURE, "could not serialize access due to concurrent update")
 }
 
+/// 72000: the past of some rows is asked for as of a time before they are known.
+#[must_use]
+pub fn unknown_past(table: &str, known_since: Timestamp) -> PgError {
+    let known = i64::try_from(known_since.micros()).ok().and_then(from_unix_micros);
+    let mut text = Vec::new();
+    push_timestamp_xsd(&mut text, known.unwrap_or(TIMESTAMP_INFINITY), None);
+    too_old().detail(format!("Rows of table \"{table}\" are known since {} UTC only.", String::from_utf8_lossy(&text)))
+}
+
+fn too_old() -> PgError {
+    PgError::new(SqlState(*b"72000"), "snapshot too old")
+        .detail("The requested time is before what the table's families keep.")
+        .hint("ALTER TABLE … ALTER FAMILY … WITH (versions = …) keeps more from now on; /*+ FULL(table) */ reads no index.")
+}
+
 /// What a store's failure means to the user.
 #[must_use]
 pub fn store_error(error: StoreError) -> PgError {
     match error {
         StoreError::Conflict => concurrent_update(),
         StoreError::TooLarge { .. } => PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, error.to_string()),
-        StoreError::SnapshotTooOld => PgError::new(SqlState(*b"72000"), "snapshot too old")
-            .detail("The requested time is before what the table's families keep.")
-            .hint("ALTER TABLE … ALTER FAMILY … WITH (versions = …) keeps more from now on; /*+ FULL(table) */ reads no index."),
+        StoreError::SnapshotTooOld => too_old(),
         StoreError::Unavailable(_) => PgError::new(SqlState::CANNOT_CONNECT_NOW, error.to_string()),
         StoreError::DiskFull(_) => PgError::new(SqlState::DISK_FULL, error.to_string()).hint(DISK_FULL_HINT),
         StoreError::Corruption(_) => PgError::new(SqlState::DATA_CORRUPTED, error.to_string()),

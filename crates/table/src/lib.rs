@@ -11,6 +11,7 @@ pub mod clock;
 pub mod column_cache;
 pub mod failure;
 pub mod feed;
+pub mod raw;
 pub mod row;
 pub mod services;
 pub mod statistics;
@@ -19,7 +20,7 @@ pub mod txn;
 
 /// The types of a store in which ranges, rows and definitions are written; who uses them from here names no store.
 pub use stoa_store::{
-    BloomFilter, CellRef, Compression, Durability, Extents, FamilyId, FamilyOptions, FamilySchema, KeyRange, Layout, MutationRef,
-    Mutations, Region, RowSink, TableId, TableSchema, Timestamp, range,
+    BloomFilter, CellRef, Compression, Durability, Extents, FamilyId, FamilyOptions, FamilySchema, History, HistorySink, KeyRange, Layout,
+    MutationRef, Mutations, Region, RowSink, TableId, TableSchema, Timestamp, Version, range,
 };
 pub use tables::Tables;

@@ -48,6 +48,7 @@ pub(crate) async fn alter(
 ) -> PgResult<String> {
     let tag = match kind {
         ObjectKind::Table => "ALTER TABLE",
+        ObjectKind::ForeignTable => "ALTER FOREIGN TABLE",
         ObjectKind::View => "ALTER VIEW",
         ObjectKind::MaterializedView => "ALTER MATERIALIZED VIEW",
         ObjectKind::Index => "ALTER INDEX",
@@ -62,7 +63,7 @@ pub(crate) async fn alter(
     if found.is_none()
         && let Some((table, index)) = work.find_index(name)?
     {
-        if !matches!(kind, ObjectKind::Index | ObjectKind::Table) {
+        if !matches!(kind, ObjectKind::Index | ObjectKind::Table | ObjectKind::ForeignTable) {
             let what = if kind == ObjectKind::Sequence { "a sequence" } else { "a view" };
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not {what}", work.split(name)?.1)));
         }
@@ -114,6 +115,7 @@ pub(crate) async fn alter(
                 let current = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
                 match action {
                     // All of them at once.
+                    AlterAction::SetType { .. } if current.is_raw() => super::raw::check_action(&current, action)?,
                     AlterAction::SetType { .. } => set_types(work, table, current, &std::mem::take(&mut changes)).await?,
                     action => alter_table(work, current, action).await?,
                 }
@@ -162,6 +164,8 @@ fn check_kind(kind: ObjectKind, relation: &Relation) -> PgResult<()> {
     let wrong = |what: &str| Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not {what}", relation.name())));
     match (kind, relation) {
         (ObjectKind::Table, _) => Ok(()),
+        (ObjectKind::ForeignTable, Relation::Table(t)) if t.mapping.is_some() => Ok(()),
+        (ObjectKind::ForeignTable, _) => wrong("a foreign table"),
         (ObjectKind::View, Relation::View(v)) if v.materialized.is_none() => Ok(()),
         (ObjectKind::View, _) => wrong("a view"),
         (ObjectKind::MaterializedView, Relation::View(v)) if v.materialized.is_some() => Ok(()),
@@ -210,6 +214,7 @@ pub(super) fn refused(action: &AlterAction, relation: &str, kind: &str) -> PgErr
         AlterAction::Split(_) => "SPLIT",
         AlterAction::Unsplit(_) => "UNSPLIT",
         AlterAction::Salt(_) => "SALT",
+        AlterAction::RestoreTo(_) => "RESTORE TO",
         AlterAction::Rename(_) => "RENAME",
         AlterAction::SetSchema(_) => "SET SCHEMA",
         AlterAction::OwnerTo(_) => "OWNER TO",
@@ -324,6 +329,12 @@ pub(super) fn column<'t>(table: &'t TableDescriptor, name: &str) -> PgResult<&'t
 }
 
 pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: &AlterAction) -> PgResult<()> {
+    if table.is_raw() {
+        super::raw::check_action(&table, action)?;
+        if let AlterAction::SetOptions(options) = action {
+            return super::raw::set_enabled(work, table, options);
+        }
+    }
     match action {
         AlterAction::AddColumn { column, if_not_exists } => add_column(work, table, column, *if_not_exists).await,
         AlterAction::DropColumn { name, if_exists, cascade } => drop_column(work, table, &fold(name), *if_exists, *cascade).await,
@@ -358,6 +369,7 @@ pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: 
         AlterAction::DropFamily { name, if_exists } => drop_family(work, table, &fold(name), *if_exists),
         AlterAction::Split(_) | AlterAction::Unsplit(_) | AlterAction::Salt(_) => alter_splits(work, table, action).await,
         AlterAction::RowSecurity(change) => super::policy::change(work, table, *change),
+        AlterAction::RestoreTo(time) => super::restore::restore(work, &table, time).await,
         AlterAction::Unsupported(words) => unsupported(&table, words),
     }
 }
@@ -604,6 +616,9 @@ fn alter_family(work: Work<'_>, mut table: TableDescriptor, name: &str, options:
     super::table::family_options(&mut family.options, options)?;
     if family.options.layout != layout {
         return Err(PgError::unsupported("the layout of a family cannot be changed").hint("Copy the table with CREATE TABLE AS."));
+    }
+    if table.is_raw() {
+        super::raw::follow(&mut table);
     }
     families_follow(work, &table);
     super::table::warn_outliving(work, &table);

@@ -12,7 +12,7 @@ use stoa_sql::catalog::deparse::{Deparser, quote_name};
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
 use stoa_syntax::ast::{self, Ident};
 use stoa_syntax::ddl::{Column, ConstraintKind};
-use stoa_table::catalog::{ColumnDescriptor, ColumnId, IndexKey, Oid, Relation, TableDescriptor};
+use stoa_table::catalog::{CatalogSnapshot, ColumnDescriptor, ColumnId, IndexKey, Oid, Relation, TableDescriptor};
 
 /// What rows that exist have in a new column.
 pub(super) enum NewValue {
@@ -214,6 +214,26 @@ fn with_dropped(before: &TableDescriptor, mut table: TableDescriptor) -> TableDe
     table
 }
 
+/// 0A000 for a column that a policy names: its condition was bound over the type that the column has.
+fn check_policies(catalog: &CatalogSnapshot, table: Oid, found: &ColumnDescriptor) -> PgResult<()> {
+    for relation in catalog.relations() {
+        let Relation::Table(other) = &**relation else { continue };
+        for policy in &other.row_security.policies {
+            let mut depends_on = policy.conditions().flat_map(|condition| &condition.depends_on);
+            if depends_on.any(|d| d.relation == table && d.columns.contains(&found.id)) {
+                let detail = format!(
+                    "policy {} on table {} depends on column \"{}\"",
+                    quote_name(&policy.name),
+                    quote_name(&other.name),
+                    found.name
+                );
+                return Err(PgError::unsupported("cannot alter type of a column used in a policy definition").detail(detail));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Changes the type of a column and of what depends on it; gives the expression of its values over the row as it was `before`.
 fn retype(
     work: Work<'_>,
@@ -237,21 +257,7 @@ fn retype(
             )));
         }
     }
-    for relation in catalog.relations() {
-        let Relation::Table(other) = &**relation else { continue };
-        for policy in &other.row_security.policies {
-            let mut depends_on = policy.conditions().flat_map(|condition| &condition.depends_on);
-            if depends_on.any(|d| d.relation == table.oid && d.columns.contains(&found.id)) {
-                let detail = format!(
-                    "policy {} on table {} depends on column \"{}\"",
-                    quote_name(&policy.name),
-                    quote_name(&other.name),
-                    found.name
-                );
-                return Err(PgError::unsupported("cannot alter type of a column used in a policy definition").detail(detail));
-            }
-        }
-    }
+    check_policies(&catalog, table.oid, found)?;
     if found.generated.is_some() && using.is_some() {
         return Err(PgError::new(SqlState::INVALID_COLUMN_DEFINITION, "cannot specify USING when altering type of generated column")
             .detail(format!("Column \"{}\" is a generated column.", found.name)));

@@ -55,12 +55,21 @@ pub(super) async fn add_family(
     // Nor is it one that this transaction has dropped, or another one left there.
     while schema.families.iter().any(|f| f.id == new.id) {
         let next = new.id.0.checked_add(1);
-        new.id = FamilyId(next.ok_or_else(|| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "a table has too many families"))?);
+        new.id = FamilyId(next.ok_or_else(too_many)?);
+    }
+    if table.is_raw() {
+        // The cells of a family that is gone must not be the new one's.
+        new.id = FamilyId(u16::try_from(table.next_column_id).map_err(|_| too_many())?.max(new.id.0));
+        table.next_column_id = u32::from(new.id.0) + 1;
     }
     schema.families.push(stoa_table::FamilySchema { id: new.id, name: new.name.clone(), options: new.options.clone() });
     tables.alter(&schema).await?;
     table.families.push(new);
     work.put(Relation::Table(table))
+}
+
+fn too_many() -> PgError {
+    PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "a table has too many families")
 }
 
 /// DROP FAMILY of one without columns. The first one stays: it tells which rows there are.
@@ -82,6 +91,9 @@ pub(super) fn drop_family(work: Work<'_>, mut table: TableDescriptor, name: &str
     if at == 0 {
         return Err(cannot().detail("It is the first family, which tells which rows there are."));
     }
+    if table.is_raw() && table.families.len() <= 2 {
+        return Err(cannot().detail("A raw table has at least one family."));
+    }
     let family = table.families.remove(at);
     let columns: Vec<String> =
         family.columns.iter().filter_map(|id| table.column(*id)).filter(|c| !c.dropped).map(|c| quote_name(&c.name)).collect();
@@ -89,6 +101,9 @@ pub(super) fn drop_family(work: Work<'_>, mut table: TableDescriptor, name: &str
         let what = if columns.len() == 1 { "Column" } else { "Columns" };
         let verb = if columns.len() == 1 { "is" } else { "are" };
         return Err(cannot().detail(format!("{what} {} {verb} in it.", columns.join(", "))).hint("Drop the columns first."));
+    }
+    if table.is_raw() {
+        super::raw::follow(&mut table);
     }
     families_follow(work, &table);
     work.put(Relation::Table(table))

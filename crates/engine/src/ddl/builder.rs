@@ -14,14 +14,12 @@ use stoa_sql::catalog::names::has_constraint;
 use stoa_sql::typed::tree::{Expr, ExprKind};
 use stoa_syntax::ast;
 use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, IndexElement, KeyColumns, ReferenceAction, References};
-use stoa_table::catalog::Epoch;
 use stoa_table::catalog::{
-    CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, FamilyDescriptor, ForeignKeyAction, ForeignKeyDescriptor, Identity,
+    CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, Epoch, FamilyDescriptor, ForeignKeyAction, ForeignKeyDescriptor, Identity,
     IndexDescriptor, IndexKey, IndexPart, IndexState, KeyForm, KeyPart, Oid, OnCommit, Relation, RowSecurity, SequenceDescriptor,
     TableDescriptor,
 };
-use stoa_table::row::KeyCodec;
-use stoa_table::row::epoch::counted_from_2000;
+use stoa_table::row::{KeyCodec, epoch::counted_from_2000};
 use stoa_table::{FamilyId, FamilyOptions, TableId};
 
 /// The hidden column of tables without PRIMARY KEY: far above the columns that a table may have.
@@ -76,6 +74,7 @@ impl<'a> TableBuilder<'a> {
             next_column_id: 1,
             epoch: Epoch::Postgres,
             row_security: RowSecurity::default(),
+            mapping: None,
         };
         Ok(Self::over(work, table, names))
     }
@@ -134,7 +133,6 @@ impl<'a> TableBuilder<'a> {
     }
 
     // Columns.
-
     /// Adds a column without what is said about it.
     pub fn push_column(&mut self, name: String, ty: SqlType) -> PgResult<ColumnId> {
         if self.table.visible_columns().any(|c| c.name == name) {
@@ -387,7 +385,6 @@ impl<'a> TableBuilder<'a> {
     }
 
     // Constraints.
-
     /// Applies a constraint of the table, or of the one column `on`.
     pub async fn add_constraint(&mut self, constraint: &Constraint, on: Option<ColumnId>) -> PgResult<()> {
         self.check_characteristics(constraint)?;
@@ -754,6 +751,7 @@ impl<'a> TableBuilder<'a> {
             }
             None => return Err(undefined_relation(&Work::shown(&references.table)).at(self.work.position(&references.table))),
         };
+        super::raw::refuse_reference(&target)?;
         if target.temporary != self.table.temporary {
             return Err(PgError::new(
                 SqlState::INVALID_TABLE_DEFINITION,

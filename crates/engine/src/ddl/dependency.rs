@@ -316,7 +316,11 @@ impl<'a> Dropping<'a> {
         }
     }
 
+    /// Views of a relation, and foreign tables of its cells.
     fn views(&mut self, catalog: &CatalogSnapshot, relation: Oid, column: Option<ColumnId>, object: &Object) {
+        for mapped in super::raw::mapped_by(catalog, relation) {
+            self.depends(Object::Relation(mapped.oid()), object);
+        }
         for other in sorted(catalog) {
             let Relation::View(view) = &*other else { continue };
             let uses = view.depends_on.iter().any(|d| d.relation == relation && column.is_none_or(|c| d.columns.contains(&c)));

@@ -17,7 +17,7 @@ use stoa_table::txn::TableLockMode;
 /// The table that an index is made on: a table, or the one that holds a materialized view's rows.
 fn indexed_table(work: Work<'_>, name: &ObjectName) -> PgResult<TableDescriptor> {
     match work.find(name)?.as_deref() {
-        Some(Relation::Table(table)) => Ok(table.clone()),
+        Some(Relation::Table(table)) => super::raw::refuse(table, "create index on relation").map(|()| table.clone()),
         Some(Relation::View(view)) if view.materialized.is_some() => {
             let storage = view.materialized.and_then(|oid| work.catalog().table(oid).cloned());
             storage.ok_or_else(|| PgError::internal(format!("materialized view \"{}\" has no rows", view.name)))

@@ -50,6 +50,9 @@ pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_ident
         }
     }
     for table in tables {
+        if table.mapping.is_some() {
+            super::raw::refuse(&table, "truncate")?;
+        }
         work.lock_table(&table).await?;
         work.check_unused(&table, "TRUNCATE")?;
         let table = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
@@ -77,6 +80,7 @@ async fn empty(work: Work<'_>, table: TableDescriptor) -> PgResult<()> {
     let new = builder.table;
     work.create_storage_of(&new).await?;
     work.drop_storage_of(&Relation::Table(table))?;
+    super::raw::moved(work, &new)?;
     work.put(Relation::Table(new))
 }
 

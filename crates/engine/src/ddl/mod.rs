@@ -14,6 +14,7 @@ mod builder;
 mod dependency;
 #[cfg(test)]
 mod epoch_tests;
+mod foreign;
 mod grant;
 mod index;
 mod maintenance;
@@ -21,6 +22,8 @@ mod opclass;
 mod owner;
 mod passes;
 mod policy;
+mod raw;
+mod restore;
 mod rights;
 mod role;
 mod row_key;
@@ -43,7 +46,7 @@ use stoa_sql::typed::tree::Bound;
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{CommentTarget, CreateTableAs, Ddl, ObjectKind, SequenceOption};
 use stoa_syntax::rights::RoleRef;
-use stoa_table::catalog::{Relation, Rights, RightsOf, SchemaDescriptor, SequenceDescriptor};
+use stoa_table::catalog::{Relation, Rights, RightsOf, SchemaDescriptor, SequenceDescriptor, TableDescriptor};
 use stoa_table::txn::TableLockMode;
 use work::undefined_schema;
 pub(crate) use work::{FoundIndex, Work, undefined_relation};
@@ -264,6 +267,7 @@ async fn create_schema(
 async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if_exists: bool, cascade: bool) -> PgResult<String> {
     let (tag, word) = match kind {
         ObjectKind::Table => ("DROP TABLE", "table"),
+        ObjectKind::ForeignTable => ("DROP FOREIGN TABLE", "foreign table"),
         ObjectKind::View => ("DROP VIEW", "view"),
         ObjectKind::MaterializedView => ("DROP MATERIALIZED VIEW", "materialized view"),
         ObjectKind::Index => ("DROP INDEX", "index"),
@@ -313,7 +317,9 @@ async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if
             _ => match work.find(name)? {
                 Some(relation) => {
                     let right = match (&*relation, kind) {
-                        (Relation::Table(_), ObjectKind::Table) | (Relation::Sequence(_), ObjectKind::Sequence) => true,
+                        (Relation::Table(t), ObjectKind::Table) => t.mapping.is_none(),
+                        (Relation::Table(t), ObjectKind::ForeignTable) => t.mapping.is_some(),
+                        (Relation::Sequence(_), ObjectKind::Sequence) => true,
                         (Relation::View(v), ObjectKind::View) => v.materialized.is_none(),
                         (Relation::View(v), ObjectKind::MaterializedView) => v.materialized.is_some(),
                         _ => false,
@@ -402,6 +408,7 @@ fn check_sequence_free(work: Work<'_>, sequence: &SequenceDescriptor) -> PgResul
 fn wrong_kind(relation: &Relation, wanted: ObjectKind) -> PgError {
     let what = match wanted {
         ObjectKind::Table => "a table",
+        ObjectKind::ForeignTable => "a foreign table",
         ObjectKind::View => "a view",
         ObjectKind::MaterializedView => "a materialized view",
         ObjectKind::Index => "an index",
@@ -479,7 +486,7 @@ async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -
             let relation = work.find(name)?.ok_or_else(|| work.missing(name))?;
             let mut relation = (*relation).clone();
             let right = match (&mut relation, kind) {
-                (Relation::Table(t), ObjectKind::Table) => {
+                (Relation::Table(t), ObjectKind::Table | ObjectKind::ForeignTable) => {
                     t.comment = text;
                     true
                 }
@@ -536,39 +543,31 @@ async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -
             }
             work.put(relation)?;
         }
-        CommentTarget::Constraint { name, table } => {
-            let mut table = work.table(table)?;
-            let name = fold(name);
-            let mut found = false;
-            let constraints = table
-                .primary_key
-                .iter_mut()
-                .chain(table.checks.iter_mut().map(|c| &mut c.name))
-                .chain(table.foreign_keys.iter_mut().map(|f| &mut f.name))
-                .chain(table.indexes.iter_mut().filter_map(|i| i.constraint.as_mut()));
-            for constraint in constraints.filter(|c| c.name == name) {
-                constraint.comment.clone_from(&text);
-                found = true;
-            }
-            if !found {
-                return Err(PgError::new(
-                    SqlState::UNDEFINED_OBJECT,
-                    format!("constraint \"{name}\" for table \"{}\" does not exist", table.name),
-                ));
-            }
-            work.put(Relation::Table(table))?;
-        }
-        CommentTarget::Policy { name, table } => {
-            let mut table = work.table(table)?;
-            let called = table.name.clone();
-            let policy = table.row_security.policies.iter_mut().find(|policy| policy.name == *name);
-            policy.ok_or_else(|| policy::missing(name, &called))?.comment = text;
-            work.put(Relation::Table(table))?;
-        }
+        CommentTarget::Constraint { name, table } => comment_on_constraint(work, &fold(name), work.table(table)?, &text)?,
+        CommentTarget::Policy { name, table } => policy::comment(work, name, work.table(table)?, text)?,
         CommentTarget::Database(_) => return Err(PgError::unsupported("COMMENT ON DATABASE is not supported")),
         CommentTarget::Other(word) => return Err(PgError::unsupported(format!("COMMENT ON {word} is not supported"))),
     }
     Ok(TAG.into())
+}
+
+fn comment_on_constraint(work: Work<'_>, name: &str, mut table: TableDescriptor, text: &Option<String>) -> PgResult<()> {
+    let mut found = false;
+    let constraints = table
+        .primary_key
+        .iter_mut()
+        .chain(table.checks.iter_mut().map(|c| &mut c.name))
+        .chain(table.foreign_keys.iter_mut().map(|f| &mut f.name))
+        .chain(table.indexes.iter_mut().filter_map(|i| i.constraint.as_mut()));
+    for constraint in constraints.filter(|c| c.name == name) {
+        constraint.comment.clone_from(text);
+        found = true;
+    }
+    if !found {
+        let message = format!("constraint \"{name}\" for table \"{}\" does not exist", table.name);
+        return Err(PgError::new(SqlState::UNDEFINED_OBJECT, message));
+    }
+    work.put(Relation::Table(table))
 }
 
 /// The options by which a sequence would be made again.

@@ -36,7 +36,7 @@ fn syntax(message: &str) -> PgError {
     PgError::new(SqlState::SYNTAX_ERROR, message)
 }
 
-pub(super) fn missing(name: &str, table: &str) -> PgError {
+fn missing(name: &str, table: &str) -> PgError {
     PgError::new(SqlState::UNDEFINED_OBJECT, format!("policy \"{name}\" for table \"{table}\" does not exist"))
 }
 
@@ -199,6 +199,14 @@ pub(super) fn change(work: Work<'_>, mut table: TableDescriptor, change: RowSecu
         RowSecurityChange::Force => security.forced = true,
         RowSecurityChange::NoForce => security.forced = false,
     }
+    work.put(Relation::Table(table))
+}
+
+/// COMMENT ON POLICY.
+pub(super) fn comment(work: Work<'_>, name: &str, mut table: TableDescriptor, text: Option<String>) -> PgResult<()> {
+    let called = table.name.clone();
+    let policy = table.row_security.policies.iter_mut().find(|policy| policy.name == name);
+    policy.ok_or_else(|| missing(name, &called))?.comment = text;
     work.put(Relation::Table(table))
 }
 

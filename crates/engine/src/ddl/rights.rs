@@ -169,7 +169,7 @@ pub(super) fn on_oid(work: &Work<'_>, oid: Oid, wanted: Privileges) -> PgResult<
 
 fn check_drop(work: &Work<'_>, kind: ObjectKind, name: &ObjectName) -> PgResult<()> {
     let of_kind = |relation: &Relation| match relation {
-        Relation::Table(_) => kind == ObjectKind::Table,
+        Relation::Table(_) => matches!(kind, ObjectKind::Table | ObjectKind::ForeignTable),
         Relation::View(view) => kind == if view.materialized.is_some() { ObjectKind::MaterializedView } else { ObjectKind::View },
         Relation::Sequence(_) => kind == ObjectKind::Sequence,
     };
@@ -180,13 +180,15 @@ fn check_drop(work: &Work<'_>, kind: ObjectKind, name: &ObjectName) -> PgResult<
             let owns_schema = schema.is_some_and(|schema| work.authority().owns(work.ctx.role, RightsOf::Schema(schema)));
             if owns_schema { Ok(()) } else { owned_index(work, name) }
         }
-        ObjectKind::Table | ObjectKind::View | ObjectKind::MaterializedView | ObjectKind::Sequence => match work.find(name)? {
-            // Whoever owns the schema may clear it.
-            Some(found) if of_kind(&found) && !work.authority().owns(work.ctx.role, RightsOf::Schema(found.schema())) => {
-                check_owns(work, RightsOf::Relation(found.oid()))
+        ObjectKind::Table | ObjectKind::ForeignTable | ObjectKind::View | ObjectKind::MaterializedView | ObjectKind::Sequence => {
+            match work.find(name)? {
+                // Whoever owns the schema may clear it.
+                Some(found) if of_kind(&found) && !work.authority().owns(work.ctx.role, RightsOf::Schema(found.schema())) => {
+                    check_owns(work, RightsOf::Relation(found.oid()))
+                }
+                _ => Ok(()),
             }
-            _ => Ok(()),
-        },
+        }
     }
 }
 

@@ -136,7 +136,8 @@ fn read(expr: &ast::Expr) -> PgResult<Element> {
                 // More digits than that are not in 64 bits.
                 "digits" => KeyForm::Digits(byte(None, 18)?),
                 "fixed" => KeyForm::Fixed(width(None, WIDEST)?),
-                "rest" => KeyForm::Rest(width(Some(WIDEST), WIDEST)?),
+                // As long as a whole key may be.
+                "rest" => KeyForm::Rest(width(Some(WIDEST), 32_767)?),
                 "delimited" => KeyForm::Delimited(delimiter(more)?),
                 _ => return Err(not_a_part(expr)),
             };
@@ -182,6 +183,8 @@ fn delimiter(expr: Option<&ast::Expr>) -> PgResult<u8> {
     };
     match text {
         [byte @ 0x01..=0x7f] => Ok(*byte),
+        // No text has it, and no character says it.
+        br"\x00" => Ok(0),
         _ => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "DELIMITED takes one character, which is ASCII")),
     }
 }

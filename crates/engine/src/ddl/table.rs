@@ -15,15 +15,15 @@ use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Ou
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{Constraint, ConstraintKind, CreateTable, CreateTableAs, OnCommitAction, RowSource, StorageOption, TableElement};
 use stoa_table::catalog::{
-    CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, OnCommit, Relation, RightsOf, Salt, TableDescriptor, ViewColumn,
-    ViewDescriptor,
+    CELLS, CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, OnCommit, Relation, RightsOf, Salt, TableDescriptor,
+    ViewColumn, ViewDescriptor,
 };
 use stoa_table::row::split_points::in_buckets;
 use stoa_table::{BloomFilter, Compression, FamilyId, FamilyOptions, Layout};
 
 /// CREATE TABLE.
 pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<String> {
-    const TAG: &str = "CREATE TABLE";
+    let tag = if create.foreign.is_some() { "CREATE FOREIGN TABLE" } else { "CREATE TABLE" };
     if create.partitioned {
         return Err(PgError::unsupported("partitioned tables are not supported")
             .hint("Tables are split into regions by their row keys; see SPLIT."));
@@ -35,7 +35,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
     if work.catalog().is_name_taken(schema, &name) {
         if create.if_not_exists {
             work.notice(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
-            return Ok(TAG.into());
+            return Ok(tag.into());
         }
         // That there is nothing to be like is told first.
         for element in &create.elements {
@@ -48,6 +48,13 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
         return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
     }
     let temporary = work.catalog().schema(schema).is_some_and(|s| s.temporary.is_some());
+    let raw = match &create.foreign {
+        Some(options) => {
+            super::foreign::check_elements(create)?;
+            Some((options, super::foreign::raw_table(work, create, options).await?))
+        }
+        None => None,
+    };
     let mut builder = TableBuilder::new(work, schema, name, temporary).await?;
     builder.table.on_commit = on_commit(create.on_commit, temporary)?;
     // Columns first, then what needs all of them.
@@ -58,6 +65,9 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
             TableElement::Column(column) => {
                 let id = builder.add_column(column).await?;
                 let rest = builder.column_constraints(id, &column.constraints).await?;
+                if !column.options.is_empty() && create.foreign.is_none() {
+                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "OPTIONS are of columns of foreign tables"));
+                }
                 later.extend(rest.into_iter().map(|c| (Some(id), c)));
             }
             TableElement::Constraint(constraint) => later.push((None, constraint.clone())),
@@ -70,6 +80,9 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
         }
     }
     families(&mut builder, create)?;
+    if super::raw::is_asked(&create.options)? {
+        super::raw::make(&mut builder, create).await?;
+    }
     for (source, columns, options) in &copies {
         like_families(&mut builder, source, columns, options);
     }
@@ -78,6 +91,9 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
         if matches!(constraint.kind, ConstraintKind::Check(_) | ConstraintKind::ForeignKey { .. }) {
             constraint.not_valid = false;
         }
+    }
+    if let Some((options, _)) = &raw {
+        later.push((None, super::foreign::key(create, options)?));
     }
     merge_keys(&mut later, &builder);
     let (references, others): (Vec<_>, Vec<_>) = later.iter().partition(|(_, c)| matches!(c.kind, ConstraintKind::ForeignKey { .. }));
@@ -91,6 +107,9 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
         builder.add_constraint(constraint, *on).await?;
     }
     builder.complete();
+    if let Some((options, raw)) = &raw {
+        super::foreign::make(&mut builder, create, options, raw)?;
+    }
     for (source, columns, options) in &copies {
         like_salt(&mut builder, source, columns, options);
     }
@@ -104,7 +123,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
     warn_growing_key(work, &builder.table);
     warn_outliving(work, &builder.table);
     store(work, builder).await?;
-    Ok(TAG.into())
+    Ok(tag.into())
 }
 
 /// Of keys that are the same one stays, with the first name that is given; it is the primary key if one of them is.
@@ -164,7 +183,9 @@ async fn store(work: Work<'_>, builder: TableBuilder<'_>) -> PgResult<TableDescr
     for index in table.indexes.iter().filter(|i| !i.is_fulltext()) {
         stoa_table::row::IndexCodec::new(&table, index)?;
     }
-    work.create_storage_of(&table).await?;
+    if table.mapping.is_none() {
+        work.create_storage_of(&table).await?;
+    }
     for sequence in builder.sequences {
         work.check_free(sequence.schema, &sequence.name)?;
         work.put(Relation::Sequence(sequence))?;
@@ -418,7 +439,7 @@ fn bad_value(option: &StorageOption) -> PgError {
     )
 }
 
-fn boolean(option: &StorageOption) -> PgResult<bool> {
+pub(super) fn boolean(option: &StorageOption) -> PgResult<bool> {
     match option.value.as_deref().map(str::to_ascii_lowercase).as_deref() {
         None | Some("true" | "on" | "yes" | "1") => Ok(true),
         Some("false" | "off" | "no" | "0") => Ok(false),
@@ -547,7 +568,7 @@ fn families(builder: &mut TableBuilder<'_>, create: &CreateTable) -> PgResult<()
 pub(super) fn new_family(table: &TableDescriptor, name: String, given: &[StorageOption]) -> PgResult<FamilyDescriptor> {
     let mut options = FamilyOptions::default();
     family_options(&mut options, given)?;
-    let next = table.families.iter().map(|f| f.id.0).max().map_or(Some(0), |last| last.checked_add(1));
+    let next = table.families.iter().map(|f| f.id.0).filter(|id| *id != CELLS.0).max().map_or(Some(0), |last| last.checked_add(1));
     let id = next.ok_or_else(|| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "a table has too many families"))?;
     Ok(FamilyDescriptor { id: FamilyId(id), name, columns: Vec::new(), options })
 }
@@ -591,6 +612,8 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
                 let names: Vec<String> = value.split(',').map(|n| n.trim().to_lowercase()).collect();
                 columns = Some(builder.columns_named(&names, "named in salt_columns")?);
             }
+            // What it says is done.
+            "raw" => {}
             name if storage_parameters::is_known(name, Of::Table) => {
                 storage_parameters::check(option, Of::Table)?;
                 builder.table.options.push((option.name.clone(), value));

@@ -135,6 +135,11 @@ pub fn type_of_column(rel: &Rel, id: ColId) -> Option<SqlType> {
         Rel::Scan(scan) => {
             scan.columns.iter().find(|(_, c)| *c == id).and_then(|(column, _)| scan.table.column(*column)).map(|c| c.ty.clone())
         }
+        Rel::History(history) => {
+            let told = history.told.iter().find(|(_, c)| *c == id).map(|(told, _)| told.ty());
+            let column = history.scan.columns.iter().find(|(_, c)| *c == id);
+            told.or_else(|| column.and_then(|(column, _)| history.scan.table.column(*column)).map(|c| c.ty.clone()))
+        }
         Rel::Virtual { columns, .. } => columns.iter().find(|(c, ..)| *c == id).map(|(_, _, t)| t.clone()),
         Rel::CteScan { columns, .. } => columns.iter().find(|(c, ..)| *c == id).map(|(_, _, t)| t.clone()),
         Rel::Project { exprs, .. } => exprs.iter().find(|(c, _)| *c == id).map(|(_, e)| e.ty.clone()),

@@ -18,6 +18,7 @@ pub mod explain;
 mod first_rows;
 mod frame;
 pub(crate) mod guard;
+mod history;
 pub mod index_order;
 mod join_order;
 pub mod lookup_join;

@@ -21,11 +21,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use stoa_exec::datafusion_faults::{effects, filter_barrier, skip_rows};
 use stoa_exec::node::{MakeExec, StoaNode, extend};
-use stoa_exec::nodes::StatementContext;
 use stoa_exec::nodes::apply::too_many_rows;
-use stoa_exec::nodes::barrier;
 use stoa_exec::nodes::lock_rows::RowLocks;
 use stoa_exec::nodes::working_table::{Round, Rows, RowsOnDemand, WorkingTableExec};
+use stoa_exec::nodes::{StatementContext, barrier};
 use stoa_exec::write::Subqueries;
 use stoa_pg::registry::Registry;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
@@ -33,8 +32,7 @@ use stoa_sql::typed::expr::{ExprPlanner, binary, column};
 use stoa_sql::typed::tree::{ColId, CteId, Expr, ExprKind, JoinKind, OperRef, Query, Rel, SetOp, SortKey};
 use stoa_sql::typed::udf::projected_constant;
 use stoa_sql::typed::walk::walk_volatile;
-use stoa_sql::typed::{column_name, from_datafusion};
-use stoa_sql::typed::{deeper, walk};
+use stoa_sql::typed::{column_name, deeper, from_datafusion, walk};
 
 /// The rows of a CTE that was computed, or that a recursion is computing.
 #[derive(Clone, Debug)]
@@ -113,6 +111,7 @@ impl Planner {
                 memory_scan(schema, typed)
             }
             Rel::Scan(scan) => super::scan::plan_scan(self, scan),
+            Rel::History(history) => super::history::plan(self, history),
             Rel::Virtual { schema, name, columns } => crate::virtual_tables::scan::plan(&self.ctx, schema, name, columns),
             Rel::Filter { input, predicate } => self.plan_filter(input, predicate).await,
             Rel::Barrier { input } => barrier::plan(self.plan(input).await?),
@@ -128,8 +127,7 @@ impl Planner {
                 let projected = projected.collect::<PgResult<Vec<_>>>()?;
                 let projection =
                     LogicalPlanBuilder::from(plan).project(projected).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
-                let computed: Vec<_> = ids.into_iter().zip(&list).collect();
-                Ok(effects::keep(projection, &computed))
+                Ok(effects::keep(projection, &ids.into_iter().zip(&list).collect::<Vec<_>>()))
             }
             Rel::Join { left, right, kind, on, lateral } => self.plan_join(left, right, *kind, on.as_ref(), *lateral).await,
             Rel::Aggregate { input, groups, sets, aggregates, grouping } => {

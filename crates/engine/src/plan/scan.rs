@@ -7,6 +7,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use std::sync::Arc;
 use stoa_exec::filter::predicate;
+use stoa_exec::nodes::history::seen_at;
 use stoa_exec::nodes::source::ScanContext;
 use stoa_exec::nodes::table_provider::{OwnColumns, StoaTable};
 use stoa_pg::values::datetime::epoch::to_unix_micros;
@@ -31,7 +32,7 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
     let as_of = match &scan.as_of {
         None => None,
         Some(time) => {
-            let value = stoa_sql::typed::constant::evaluate_with(&ctx.eval, &ctx.params, time)?;
+            let value = stoa_sql::typed::constant::evaluate_now(&ctx.eval, &ctx.params, time)?;
             let value = value.ok_or_else(|| PgError::unsupported("AS OF SYSTEM TIME takes a constant or a parameter"))?;
             Some(system_time(&ctx.eval, &value)?)
         }
@@ -68,6 +69,11 @@ pub fn plan_scan(planner: &Planner, scan: &TableScan) -> PgResult<LogicalPlan> {
     if unused {
         return builder.build().map_err(from_datafusion);
     }
+    projected_under_its_names(builder)
+}
+
+/// A scan whose columns have no qualifier.
+pub(super) fn projected_under_its_names(builder: LogicalPlanBuilder) -> PgResult<LogicalPlan> {
     let exprs: Vec<Expr> = builder
         .schema()
         .columns()
@@ -83,21 +89,25 @@ pub fn plan_scan(planner: &Planner, scan: &TableScan) -> PgResult<LogicalPlan> {
 /// The commit timestamp up to which a time sees.
 fn system_time(eval: &EvalContext, value: &ScalarValue) -> PgResult<Timestamp> {
     let invalid = || PgError::new(SqlState::INVALID_PARAMETER_VALUE, "AS OF SYSTEM TIME needs a timestamp that is not NULL");
+    let us = as_micros(eval, value)?.filter(|us| *us >= 0).ok_or_else(invalid)?;
+    Ok(seen_at(us))
+}
+
+/// Microseconds since 1970 of a timestamp or of its text; `None` for what is none.
+pub(super) fn as_micros(eval: &EvalContext, value: &ScalarValue) -> PgResult<Option<i64>> {
     let us = match value {
-        ScalarValue::TimestampMicrosecond(Some(us), _) => *us,
+        ScalarValue::TimestampMicrosecond(us, _) => *us,
         ScalarValue::Utf8View(Some(text)) | ScalarValue::Utf8(Some(text)) => {
             let mut builder = stoa_pg::values::builder(&SqlType::new(stoa_pg::PgType::Timestamptz))?;
             builder.text(eval, text)?;
             match ScalarValue::try_from_array(&builder.finish()?, 0).map_err(from_datafusion)? {
-                ScalarValue::TimestampMicrosecond(Some(us), _) => us,
-                _ => return Err(invalid()),
+                ScalarValue::TimestampMicrosecond(us, _) => us,
+                _ => None,
             }
         }
-        _ => return Err(invalid()),
+        _ => None,
     };
-    let us = to_unix_micros(us).and_then(|us| u64::try_from(us).ok()).ok_or_else(invalid)?;
-    // Every commit of that microsecond counts.
-    us.checked_add(1).and_then(|next| next.checked_mul(1 << Timestamp::COUNTER_BITS)).map(|next| Timestamp(next - 1)).ok_or_else(invalid)
+    Ok(us.and_then(to_unix_micros))
 }
 
 /// The expressions of full text indexes, over columns called by their ids.

@@ -58,17 +58,17 @@ async fn what_is_kept_follows_the_policies() {
     all(&mut stoa, &[("ALTER POLICY own ON t USING (id = 2)", "ALTER POLICY")]).await;
     all(&mut anna, &[("EXECUTE q", "2")]).await;
     all(&mut stoa, &[("ALTER ROLE anna BYPASSRLS", "ALTER ROLE")]).await;
-    all(&mut anna, &[("EXECUTE q", "1\n2")]).await;
+    all(&mut anna, &[("EXECUTE q", "1; 2")]).await;
     all(&mut stoa, &[("ALTER ROLE anna NOBYPASSRLS", "ALTER ROLE"), ("ALTER TABLE t OWNER TO anna", "ALTER TABLE")]).await;
-    all(&mut anna, &[("EXECUTE q", "1\n2"), ("ALTER TABLE t FORCE ROW LEVEL SECURITY", "ALTER TABLE"), ("EXECUTE q", "2")]).await;
+    all(&mut anna, &[("EXECUTE q", "1; 2"), ("ALTER TABLE t FORCE ROW LEVEL SECURITY", "ALTER TABLE"), ("EXECUTE q", "2")]).await;
     all(&mut anna, &[("BEGIN", "BEGIN"), ("DROP POLICY own ON t", "DROP POLICY"), ("EXECUTE q", ""), ("ROLLBACK", "ROLLBACK")]).await;
     all(&mut anna, &[("EXECUTE q", "2")]).await;
 }
 
 #[tokio::test]
 async fn policies_survive_a_start_and_a_dump() {
-    let tables = Tables::in_memory();
-    let open = || async { Database::open(Tables::new(Arc::clone(tables.store())), DatabaseOptions::default()).await.unwrap() };
+    let store = Arc::clone(Tables::in_memory().store());
+    let open = || async { Database::open(Tables::new(Arc::clone(&store)), DatabaseOptions::default()).await.unwrap() };
     let first = open().await;
     let mut stoa = connect(&first, "stoa");
     for sql in SECURED.split(';') {
@@ -91,7 +91,7 @@ async fn policies_survive_a_start_and_a_dump() {
     assert_eq!(
         written,
         [
-            "CREATE POLICY \"no Z\" ON public.t AS RESTRICTIVE FOR UPDATE TO anna USING (who <> 'Z'::name) WITH CHECK ((id > 0) AND EXISTS (SELECT 1 FROM public.s WHERE (s.id = t.id)));",
+            "CREATE POLICY \"no Z\" ON public.t AS RESTRICTIVE FOR UPDATE TO anna USING ((who <> 'Z'::name)) WITH CHECK ((id > 0) AND EXISTS (SELECT 1 FROM public.s WHERE (s.id = t.id)));",
             "CREATE POLICY own ON public.t USING (who = CURRENT_USER);\nCOMMENT ON POLICY own ON public.t IS 'its own';",
             "ALTER TABLE public.t ENABLE ROW LEVEL SECURITY;",
             "ALTER TABLE public.t FORCE ROW LEVEL SECURITY;",

@@ -302,6 +302,7 @@ fn depends_on_constants(bound: &Bound) -> bool {
     };
     let mut found = false;
     walk::visit_all(rel, &mut |rel| {
+        found |= matches!(rel, Rel::History(_));
         if let Rel::Scan(scan) = rel {
             found |= scan.as_of.is_some() || scan.table.indexes.iter().any(|index| index.predicate.is_some());
         }

@@ -61,6 +61,7 @@ fn add_oid(table: Oid, name: &str, mode: TableLockMode, out: &mut Vec<TableLock>
 fn relation(rel: &Rel, out: &mut Vec<TableLock>) {
     walk::visit_all(rel, &mut |node| match node {
         Rel::Scan(scan) => add(&scan.table, TableLockMode::AccessShare, out),
+        Rel::History(history) => add(&history.scan.table, TableLockMode::AccessShare, out),
         Rel::Lock { input, scans, .. } => walk::visit_rel(input, &mut |inner| {
             if let Rel::Scan(scan) = inner
                 && scans.contains(&scan.scan_id)

@@ -197,6 +197,7 @@ impl ExecutionPlan for KeyRangeScanExec {
             path: Arc::clone(&self.path),
             rows: self.rows,
             lookup: None,
+            is_past: self.table.as_of.is_some(),
             started: false,
             ended: false,
         };
@@ -269,6 +270,8 @@ struct ScanState {
     rows: f64,
     /// Keys to read instead of ranges, and how many were read.
     lookup: Option<(KeyList, usize)>,
+    /// Whether the rows are those of a time before, of which indexes know nothing once their entries have changed.
+    is_past: bool,
     /// Whether a row was asked for: by then the dynamic filters are known, which narrow the ranges.
     started: bool,
     ended: bool,
@@ -284,7 +287,7 @@ impl ScanState {
             self.ranges.keep(&wanted.ranges);
             return Ok(());
         }
-        if matches!(self.path.kind, PathKind::Table) && self.path.skip.is_none() {
+        if matches!(self.path.kind, PathKind::Table) && self.path.skip.is_none() && !self.is_past {
             let found = self.keys_by_index(&predicates).await.map_err(DataFusionError::from)?;
             if let Some(mut keys) = found {
                 if self.reverse {

@@ -5,6 +5,7 @@ pub mod barrier;
 pub mod bounded;
 mod cached_columns;
 pub mod foreign_form;
+pub mod history;
 pub mod index_lookup;
 pub mod key_range_scan;
 pub mod key_set;

@@ -206,6 +206,7 @@ impl UniqueKeys {
 pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows, arbiters: Arbiters<'_>) -> PgResult<Outcome> {
     let (limit, failure) = checked(writer, PolicyCheck::Inserted, rows).await?;
     let mut encoder = RowEncoder::new(&writer.codec, |id| rows.get(id).cloned())?;
+    encoder.of_new_rows();
     let mut row_keys = KeyList::with_capacity(limit, 24);
     for row in 0..limit {
         row_keys.push_with(|out| encoder.key(row, out))?;

@@ -8,7 +8,7 @@ use arrow::datatypes::DataType;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Weak};
-use stoa_pg::{EvalContext, PgError, PgResult};
+use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
 use stoa_sql::bind::{BindContext, bind_generated, bind_table_expr};
 use stoa_sql::typed::evaluator::TableEvaluator;
 use stoa_sql::typed::guard::{as_test, only_where};
@@ -273,6 +273,11 @@ impl TableWriter {
     /// # Errors
     /// An expression of the table cannot be bound.
     pub fn new(ctx: &StatementContext, table: &Arc<TableDescriptor>) -> PgResult<Self> {
+        if table.is_raw() && table.mapping.is_none() {
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot change raw table \"{}\"", table.name))
+                .detail("It has cells under names of their own, and no columns.")
+                .hint("Use stoa shell, or CREATE FOREIGN TABLE to map its cells to columns."));
+        }
         let codec = RowCodec::of(table)?;
         let Shape { indexes, checks, generated } = Shape::of(ctx, table)?;
         Ok(Self { ctx: ctx.clone(), table: Arc::clone(table), codec, indexes, checks, generated, policies: None })

@@ -124,6 +124,11 @@ pub async fn update(
     }
     let assigned = &*affected;
     let moves_key = writer.assigns_key(assigned);
+    if moves_key && writer.table.mapping.is_some() {
+        return Err(PgError::unsupported("the key of a row of a foreign table cannot be changed")
+            .detail("The row may have cells that the table does not map.")
+            .hint("Insert the row with its new key, and delete the old one."));
+    }
     let strength = if changes_a_key(writer, old, &new, assigned, moves_key)? { LockStrength::Update } else { LockStrength::NoKeyUpdate };
     let Claimed { source, keys: old_keys } = claim(writer, keys_read(writer, old)?, strength, freshness).await?;
     let (old, new) = (old.at(&source)?, new.at(&source)?);
@@ -132,6 +137,7 @@ pub async fn update(
     }
     let (limit, failure) = checked(writer, PolicyCheck::Updated, &new).await?;
     let mut after = RowEncoder::new(&writer.codec, |id| new.get(id).cloned())?;
+    after.of_columns(|id| assigned.contains(&id));
     let new_keys = if moves_key { keys_of(&after, limit)? } else { old_keys.clone() };
 
     // Which indexes must change, and their entries on both sides.

@@ -3,6 +3,7 @@
 use crate::filter::Filter;
 use crate::get::Selection;
 use crate::messages::client;
+use crate::messages::rpc::NameBytesPair;
 use bytes::Bytes;
 use std::ops::Range;
 
@@ -27,6 +28,7 @@ pub struct Scan {
     selection: Selection,
     pread: Option<bool>,
     lazy_families: bool,
+    raw: bool,
 }
 
 impl Scan {
@@ -51,6 +53,7 @@ impl Scan {
             selection: Selection::default(),
             pread: None,
             lazy_families: false,
+            raw: false,
         }
     }
 
@@ -166,12 +169,22 @@ impl Scan {
         self
     }
 
+    /// Gives the markers of deletions as well, and what they hide, as long as it is stored: [`Cell::kind`] tells them apart. It takes no
+    /// single columns.
+    ///
+    /// [`Cell::kind`]: crate::Cell::kind
+    #[must_use]
+    pub fn raw(mut self) -> Scan {
+        self.raw = true;
+        self
+    }
+
     /// The message of a scanner that begins here.
     pub(crate) fn to_message(&self, start: &Bytes, include_start: bool) -> client::Scan {
         let selection = &self.selection;
         client::Scan {
             column: selection.columns.clone(),
-            attribute: Vec::new(),
+            attribute: self.raw.then(raw).into_iter().collect(),
             start_row: Some(start.clone()),
             stop_row: Some(self.stop.clone()),
             filter: selection.filter.as_ref().map(Filter::to_message),
@@ -190,4 +203,9 @@ impl Scan {
             read_type: self.pread.map(|pread| if pread { 2 } else { 1 }),
         }
     }
+}
+
+/// The attribute by which servers know a raw scan: a boolean as Java's `Bytes` has it.
+fn raw() -> NameBytesPair {
+    NameBytesPair { name: "_raw_".to_owned(), value: Some(Bytes::from_static(&[0xff])) }
 }

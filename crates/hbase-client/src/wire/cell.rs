@@ -102,7 +102,7 @@ impl Cell {
         i64::from_be_bytes(time)
     }
 
-    /// Scans and gets answer puts alone.
+    /// Gets, and scans that are not raw, answer puts alone.
     #[must_use]
     pub fn kind(&self) -> CellKind {
         CellKind::of(self.data[self.key_end() - 1]).unwrap_or(CellKind::Put)

@@ -114,7 +114,7 @@ impl Cluster {
 
     /// Starts again what a test has killed.
     pub fn heal(&self) {
-        (["zk", "nn", "dn", "master"]).into_iter().for_each(|name| drop(self.script(&["restart", name])));
+        ["zk", "nn", "dn", "master"].into_iter().for_each(|name| drop(self.script(&["restart", name])));
         for number in 1..=self.servers {
             self.script(&["restart", &format!("rs{number}")]);
         }

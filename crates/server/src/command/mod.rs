@@ -4,12 +4,14 @@ mod backup;
 mod certificate;
 mod demo;
 mod dump;
+mod inspect;
 mod load;
 mod open;
 mod password;
 mod restore;
 mod running;
 mod serve;
+mod shell;
 mod size;
 mod sql;
 mod table_text;
@@ -24,6 +26,10 @@ pub enum Command {
     Serve(serve::Serve),
     /// Execute statements without a server: from the command line, a file, or the standard input.
     Sql(sql::Sql),
+    /// HBase's shell: tables of cells, by its commands.
+    Shell(shell::HbaseShell),
+    /// Look at rows of a raw table, and print the foreign table that would map them.
+    Inspect(inspect::Inspect),
     /// Load a file of values into a table.
     Load(load::Load),
     /// Write a database as SQL text that psql restores.
@@ -75,6 +81,8 @@ impl Command {
         let work = move || match self {
             Command::Serve(command) => runtime.block_on(command.run()),
             Command::Sql(command) => runtime.block_on(command.run()),
+            Command::Shell(command) => runtime.block_on(command.run()),
+            Command::Inspect(command) => runtime.block_on(command.run()),
             Command::Load(command) => runtime.block_on(command.run()),
             Command::Dump(command) => runtime.block_on(command.run()),
             Command::Backup(command) => runtime.block_on(command.run()),

@@ -106,6 +106,10 @@ impl Serve {
         self.tell_settings(&database, &addresses, port, socket.as_ref())?;
         // It is there as long as the server runs, for other commands to find it.
         let _running = RunningFile::write(&self.data.data, port, socket.as_ref().map(UnixSocket::path))?;
+        let shells = super::shell::ShellSocket::open(&self.data.data, database.clone());
+        if let Err(error) = &shells {
+            tracing::warn!(%error, "there is no socket for stoa shell");
+        }
         let socket_path = socket.as_ref().map(|socket| socket.path().display().to_string());
         if let Some(socket) = socket {
             listeners = listeners.with_socket(socket);
@@ -134,6 +138,7 @@ impl Serve {
             })
             .await;
         reloads.abort();
+        drop(shells);
         // It holds the database.
         quiet.abort();
         let _ = quiet.await;

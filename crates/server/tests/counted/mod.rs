@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use stoa_store::{
-    BulkLoad, Commit, Extents, KeyRange, MutationRef, OnVisible, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreResult,
-    TableId, TableSchema, Timestamp,
+    BulkLoad, Commit, Extents, History, HistorySpec, KeyRange, MutationRef, OnVisible, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot,
+    Store, StoreResult, TableId, TableSchema, Timestamp,
 };
 
 /// Calls by kind.
@@ -190,6 +190,11 @@ impl Store for CountedStore {
     async fn scan_parts(&self, spec: ScanSpec, parts: Arc<[KeyRange]>) -> StoreResult<Box<dyn Scan>> {
         let scan = self.store.scan_parts(spec, parts).await?;
         Ok(Box::new(CountedScan { scan, calls: Arc::clone(&self.calls), delay: self.delay, done: false }))
+    }
+
+    async fn history(&self, spec: HistorySpec) -> StoreResult<Box<dyn History>> {
+        self.count("history").await;
+        self.store.history(spec).await
     }
 
     fn seek_cost(&self) -> f64 {

@@ -96,11 +96,17 @@ impl Binder<'_> {
                 return Ok(expr);
             }
         }
-        // What SEARCH and CYCLE add may be used in the recursion.
+        // What SEARCH and CYCLE add may be used in the recursion; what a table with a period tells of its versions, everywhere.
         let hidden = format!("{}{name}", super::search::HIDDEN);
-        let added = self.scopes.iter().rev().flat_map(|s| &s.star).find(|s| s.name == hidden);
-        if let Some(added) = added {
-            return Ok(added.expr.clone());
+        for scope in self.scopes.iter().rev() {
+            let mut added = scope.star.iter().filter(|s| s.name == hidden);
+            match (added.next(), added.next()) {
+                (Some(_), Some(_)) => {
+                    return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("column reference \"{name}\" is ambiguous")));
+                }
+                (Some(added), None) => return Ok(added.expr.clone()),
+                (None, _) => {}
+            }
         }
         // Columns, of outer queries too, go before.
         if let Some(row) = self.row_of_item(name, span)? {
@@ -248,7 +254,8 @@ fn lateral_error(table: &str, refusal: Refusal) -> PgError {
 
 /// The row of an item as one value; NULL where an outer join found none.
 fn whole_row(item: &FromItem) -> Expr {
-    let (nullable, key, columns) = (item.nullable, item.key.as_deref(), item.columns.clone());
+    let (nullable, key, mut columns) = (item.nullable, item.key.as_deref(), item.columns.clone());
+    columns.retain(|c| !c.name.starts_with(super::search::HIDDEN));
     let ty = record_type(&columns, &item.fields);
     // A column of the key tells; of what has no key, any column that is not NULL.
     let telling = columns.iter().find(|c| matches!(c.expr.kind, ExprKind::Column(id) if key.is_some_and(|key| key.contains(&id))));

@@ -425,7 +425,7 @@ impl Binder<'_> {
                 rel = Rel::Filter { input: Box::new(rel), predicate: and(conditions) };
             }
             if view.barrier {
-                rel = Rel::Barrier { input: Box::new(rel) };
+                rel = self.barrier(rel);
             }
         }
         if let Some(scope) = self.scopes.last_mut() {

@@ -1,7 +1,10 @@
 //! FROM: tables, views, subqueries, functions, joins; and what each lets the others see.
 
 use super::expr::and;
+use super::function::{is_unnamed, row_matches};
+use super::history::{HistoryFunction, no_past};
 use super::scope::{Clause, FromItem, Refusal, Scope, ScopeColumn, StarColumn};
+use super::search::HIDDEN;
 use super::sqlparser_span::Span;
 use super::{Binder, MAX_VIEWS, fold, name_parts};
 use crate::catalog::names::is_security_barrier;
@@ -17,12 +20,9 @@ use stoa_table::catalog::{Relation, TableDescriptor, ViewDescriptor};
 
 /// A FROM item that was bound: its relation, and whether it refers to items to its left.
 pub struct Bound {
-    rel: Rel,
-    lateral: bool,
+    pub(super) rel: Rel,
+    pub(super) lateral: bool,
 }
-
-/// What begins the names of columns that a view's relations got after it.
-pub(super) const LATER: char = '\u{3}';
 
 impl Binder<'_> {
     /// Binds the FROM list into the innermost scope.
@@ -97,10 +97,12 @@ impl Binder<'_> {
                     let right: HashSet<&str> = scope.star[right_star..].iter().map(|s| s.name.as_str()).collect();
                     let columns: Vec<String> = scope.star[first_star..right_star]
                         .iter()
+                        .filter(|s| !s.name.starts_with(HIDDEN))
                         .filter(|s| right.contains(s.name.as_str()))
                         .map(|s| s.name.clone())
                         .collect();
-                    if let (Some(meant), true) = (&mut self.meant, self.views.is_empty()) {
+                    let in_text = !self.in_definition();
+                    if let (Some(meant), true) = (&mut self.meant, in_text) {
                         meant.natural.insert(join.relation.span(), columns.clone());
                     }
                     self.merge_using(&columns, first_star, right_star, kind)?
@@ -212,7 +214,7 @@ impl Binder<'_> {
     }
 
     /// Adds an item under its alias; the alias must be new.
-    fn push_item(&mut self, item: FromItem, position: Option<usize>) -> PgResult<()> {
+    pub(super) fn push_item(&mut self, item: FromItem, position: Option<usize>) -> PgResult<()> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         is_new(scope, &item).map_err(|e| e.at(position))?;
         for c in &item.columns {
@@ -226,6 +228,7 @@ impl Binder<'_> {
 
     fn bind_factor(&mut self, factor: &TableFactor) -> PgResult<Bound> {
         match factor {
+            factor if HistoryFunction::of(factor).is_some() => self.bind_history_function(factor),
             TableFactor::Table { name, alias, args: None, version, sample, with_ordinality: false, .. } => {
                 let mut bound = self.bind_table(name, alias.as_ref(), version.as_ref())?;
                 if let Some(sample) = sample {
@@ -306,50 +309,6 @@ impl Binder<'_> {
         self.ctx.catalog.shared_table(table.oid).unwrap_or_else(|| Arc::new(table.clone()))
     }
 
-    /// The text of a view lists the columns that its relations had: those that they got later have no name there, so that none becomes
-    /// part of a NATURAL join, or makes a name ambiguous.
-    pub(super) fn hide_later(&self, columns: &mut [ScopeColumn], alias: Option<&ast::TableAlias>) {
-        let listed = alias.map_or(0, |alias| alias.columns.len());
-        if self.in_definition() && listed > 0 {
-            columns.iter_mut().skip(listed).for_each(|column| column.name.insert(0, LATER));
-        }
-    }
-
-    /// Names columns as an alias says.
-    pub(super) fn aliased(
-        &self,
-        mut columns: Vec<ScopeColumn>,
-        alias: Option<&ast::TableAlias>,
-        default_name: String,
-    ) -> PgResult<FromItem> {
-        let mut name = default_name;
-        if let Some(alias) = alias {
-            name = fold(&alias.name);
-            if alias.columns.len() > columns.len() {
-                return Err(PgError::new(
-                    SqlState::INVALID_COLUMN_REFERENCE,
-                    format!("table \"{name}\" has {} columns available but {} columns specified", columns.len(), alias.columns.len()),
-                ));
-            }
-            for (column, new) in columns.iter_mut().zip(&alias.columns) {
-                column.name = fold(&new.name);
-            }
-        }
-        Ok(FromItem {
-            alias: name,
-            schema: None,
-            place: None,
-            columns,
-            fields: Vec::new(),
-            key: None,
-            lateral_only: false,
-            refused: None,
-            nullable: false,
-            table_oid: None,
-            scalar: false,
-        })
-    }
-
     fn bind_table(
         &mut self,
         name: &ast::ObjectName,
@@ -361,7 +320,8 @@ impl Binder<'_> {
         if let [single] = parts.as_slice()
             && let Some(entry) = self.cte_scope.iter().rev().find(|c| c.name == *single).cloned()
         {
-            return self.bind_cte_reference(&entry, alias).map_err(|e| e.at(position));
+            let bound = no_past(version, single).and_then(|()| self.bind_cte_reference(&entry, alias));
+            return bound.map_err(|e| e.at(position));
         }
         let (schema, relation_name, found) = self.find_relation(name).map_err(|e| e.at(position))?;
         let in_text = !self.in_definition();
@@ -371,19 +331,25 @@ impl Binder<'_> {
         match found.as_deref() {
             Some(Relation::Table(table)) => {
                 let table = self.shared_table(table);
+                if let Some(period @ ast::TableVersion::Function(_)) = version {
+                    return self.bind_period(&table, schema, alias, period, name.span());
+                }
                 self.bind_base_table(&table, schema, alias, version, name.span())
             }
             Some(Relation::View(view)) => {
+                no_past(version, &view.name).map_err(|e| e.at(position))?;
                 let view = view.clone();
                 self.bind_view(&view, schema, alias, name.span())
             }
             Some(Relation::Sequence(sequence)) => {
+                no_past(version, &sequence.name).map_err(|e| e.at(position))?;
                 let (oid, name) = (sequence.oid, sequence.name.clone());
                 self.bind_sequence(oid, &name, alias, position)
             }
             None => {
                 if let Some(columns) = crate::system_relations::columns(&schema, &relation_name) {
                     let oid = crate::system_relations::oid(&schema, &relation_name);
+                    no_past(version, &relation_name).map_err(|e| e.at(position))?;
                     return self.bind_virtual(&schema, &relation_name, columns, oid, alias, name.span());
                 }
                 Err(self.undefined_table(&parts).at(position))
@@ -436,9 +402,7 @@ impl Binder<'_> {
             let (ast::TableVersion::ForSystemTimeAsOf(e) | ast::TableVersion::TimestampAsOf(e)) = version else {
                 return Err(PgError::unsupported("this table version is not supported").at(position));
             };
-            let bound = self.bind_expr(e)?;
-            let bound = self.coerce(bound, &SqlType::new(PgType::Timestamptz), CastContext::Explicit)?;
-            scan.as_of = Some(Box::new(bound));
+            scan.as_of = Some(Box::new(self.bind_time(e)?));
         }
         self.push_item(item, position)?;
         Ok(Bound { rel: Rel::Scan(Box::new(scan)), lateral: false })
@@ -575,7 +539,7 @@ impl Binder<'_> {
             item.place = Some(place);
         }
         self.push_item(item, position)?;
-        let rel = if is_security_barrier(view) { Rel::Barrier { input: Box::new(rel) } } else { rel };
+        let rel = if is_security_barrier(view) { self.barrier(rel) } else { rel };
         Ok(Bound { rel, lateral: false })
     }
 
@@ -944,29 +908,6 @@ impl Binder<'_> {
         self.push_item(item, alias.and_then(|a| self.pos_span(a.name.span)))?;
         Ok(Bound { rel, lateral })
     }
-}
-
-/// Whether the row that a function gives is the one that the query says.
-fn row_matches(given: &RecordType, said: &[(String, SqlType)]) -> PgResult<()> {
-    let error = |detail: String| {
-        let message = "function return row and query-specified return row do not match";
-        Err(PgError::new(SqlState::DATATYPE_MISMATCH, message).detail(detail))
-    };
-    if given.fields.len() != said.len() {
-        let s = if given.fields.len() == 1 { "" } else { "s" };
-        return error(format!("Returned row contains {} attribute{s}, but query expects {}.", given.fields.len(), said.len()));
-    }
-    for (i, ((_, given), (_, said))) in given.fields.iter().zip(said).enumerate() {
-        if given.ty != said.ty {
-            return error(format!("Returned type {} at ordinal position {}, but query expects {}.", given.ty, i + 1, said.ty));
-        }
-    }
-    Ok(())
-}
-
-/// Whether a row type is one of ROW(…), which names no columns.
-fn is_unnamed(record: &RecordType) -> bool {
-    record.fields.iter().enumerate().all(|(i, (name, _))| name.strip_prefix('f').is_some_and(|n| n == (i + 1).to_string()))
 }
 
 fn is_unnest(name: &ast::ObjectName) -> bool {

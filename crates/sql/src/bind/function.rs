@@ -798,3 +798,26 @@ fn check_row_argument(func: &Func, args: &[Expr]) -> PgResult<()> {
 pub fn bool_const(value: bool) -> Expr {
     Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(value))), bool_type())
 }
+
+/// Whether the row that a function gives is the one that the query says.
+pub(super) fn row_matches(given: &RecordType, said: &[(String, SqlType)]) -> PgResult<()> {
+    let error = |detail: String| {
+        let message = "function return row and query-specified return row do not match";
+        Err(PgError::new(SqlState::DATATYPE_MISMATCH, message).detail(detail))
+    };
+    if given.fields.len() != said.len() {
+        let s = if given.fields.len() == 1 { "" } else { "s" };
+        return error(format!("Returned row contains {} attribute{s}, but query expects {}.", given.fields.len(), said.len()));
+    }
+    for (i, ((_, given), (_, said))) in given.fields.iter().zip(said).enumerate() {
+        if given.ty != said.ty {
+            return error(format!("Returned type {} at ordinal position {}, but query expects {}.", given.ty, i + 1, said.ty));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a row type is one of ROW(…), which names no columns.
+pub(super) fn is_unnamed(record: &RecordType) -> bool {
+    record.fields.iter().enumerate().all(|(i, (name, _))| name.strip_prefix('f').is_some_and(|n| n == (i + 1).to_string()))
+}

@@ -67,7 +67,8 @@ impl Binder<'_> {
     /// A string. In the query of a view its place goes with it, as the modifier of the unknown type.
     fn string(&mut self, text: &str, span: Span) -> Expr {
         let mut literal = unknown(text);
-        if let (Some(meant), true) = (&mut self.meant, self.views.is_empty()) {
+        let in_text = !self.in_definition();
+        if let (Some(meant), true) = (&mut self.meant, in_text) {
             literal.ty.typmod = i32::try_from(meant.strings.len()).unwrap_or(-1);
             meant.strings.push(span);
         }

@@ -7,6 +7,7 @@
 mod access;
 pub mod aggregate;
 mod aggregate_call;
+mod alias;
 mod assign;
 mod column;
 mod compare;
@@ -16,6 +17,7 @@ pub mod from;
 pub mod function;
 mod group_by;
 mod hint;
+pub mod history;
 mod insert;
 pub mod literal;
 mod merge;
@@ -106,6 +108,8 @@ pub struct Binder<'a> {
     secured: bool,
     /// All rows of tables are meant, whoever asks.
     all_rows: bool,
+    /// The tree has barriers.
+    barred: bool,
     /// See [`Bound::policies_of`].
     policies_of: Option<(Oid, bool)>,
     /// Policies that are being bound, from the outside in: how many views were being expanded around each, and in whose name it reads.
@@ -382,6 +386,7 @@ impl<'a> Binder<'a> {
             scans_within: HashMap::new(),
             secured: false,
             all_rows: false,
+            barred: false,
             policies_of: None,
             policy_frames: Vec::new(),
             policy_tables: Vec::new(),
@@ -483,7 +488,7 @@ impl<'a> Binder<'a> {
                 _ => return Err(unknown(SqlState::INDETERMINATE_DATATYPE, index)),
             }
         }
-        let eval = self.ctx.eval;
+        let (eval, barred) = (self.ctx.eval, self.barred);
         let uses = self.uses.into_iter().map(|(relation, columns)| Dependency { relation, columns }).collect();
         let (accesses, functions, schemas) = self.accesses.finish();
         let mut bound = Bound {
@@ -504,7 +509,9 @@ impl<'a> Binder<'a> {
             outer_join::check(&mut bound)?;
         }
         crate::typed::pull_up::pull_up(eval, &mut bound);
-        crate::typed::barrier::let_through(eval, &mut bound);
+        if barred {
+            crate::typed::barrier::let_through(eval, &mut bound);
+        }
         Ok(bound)
     }
 

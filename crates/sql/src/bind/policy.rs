@@ -101,7 +101,13 @@ impl Binder<'_> {
             for e in walk::exprs_mut(rel) {
                 self.secure_expr(e)?;
             }
-            if let Rel::Scan(scan) = rel {
+            // Of the past, each version passes by itself.
+            let scan = match rel {
+                Rel::Scan(scan) => Some(scan),
+                Rel::History(history) => Some(&mut history.scan),
+                _ => None,
+            };
+            if let Some(scan) = scan {
                 if scan.table.row_security.enabled && !scan.rows_decided {
                     let conditions = self.scan_conditions(scan, uses)?;
                     scan.rows_decided = true;
@@ -125,14 +131,20 @@ impl Binder<'_> {
     }
 
     /// The rows of a scan that pass conditions. What stands above must not tell of the others.
-    fn seen_through(&self, scan: Rel, conditions: Vec<Expr>) -> Rel {
+    fn seen_through(&mut self, scan: Rel, conditions: Vec<Expr>) -> Rel {
         if conditions.is_empty() {
             return scan;
         }
         // Conditions that cannot raise are computed before those that may, wherever they come from.
         let before_all = conditions.iter().all(|condition| tells_nothing(self.ctx.eval, condition));
         let filtered = Rel::Filter { input: Box::new(scan), predicate: and(conditions) };
-        if before_all { filtered } else { Rel::Barrier { input: Box::new(filtered) } }
+        if before_all { filtered } else { self.barrier(filtered) }
+    }
+
+    /// A relation behind a barrier.
+    pub(super) fn barrier(&mut self, rel: Rel) -> Rel {
+        self.barred = true;
+        Rel::Barrier { input: Box::new(rel) }
     }
 
     /// The role that policies of a table are about, if it is asked for any.

@@ -224,7 +224,7 @@ impl Scope {
 /// The type of a whole row of an item; `names`: what the relation calls its columns, unless they are called so here.
 pub fn record_type(columns: &[ScopeColumn], names: &[String]) -> SqlType {
     // Columns that a view's table got later are hidden from its names, not from whole rows.
-    let own = |c: &ScopeColumn| c.name.trim_start_matches(super::from::LATER).to_owned();
+    let own = |c: &ScopeColumn| c.name.trim_start_matches(super::alias::LATER).to_owned();
     let fields = columns.iter().enumerate().map(|(at, c)| (names.get(at).cloned().unwrap_or_else(|| own(c)), c.expr.ty.clone())).collect();
     SqlType::new(stoa_pg::PgType::Record(Some(std::sync::Arc::new(stoa_pg::types::RecordType { fields }))))
 }

@@ -133,8 +133,9 @@ impl Binder<'_> {
                     }
                     // The columns as they are called here.
                     Some(item) => {
-                        let name = |name: &str| name.trim_start_matches(super::from::LATER).to_owned();
-                        return Ok(Some(item.columns.iter().map(|c| (name(&c.name), c.expr.clone())).collect()));
+                        let name = |name: &str| name.trim_start_matches(super::alias::LATER).to_owned();
+                        let shown = item.columns.iter().filter(|c| !c.name.starts_with(super::search::HIDDEN));
+                        return Ok(Some(shown.map(|c| (name(&c.name), c.expr.clone())).collect()));
                     }
                     None => value,
                 }

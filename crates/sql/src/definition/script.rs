@@ -13,8 +13,8 @@ use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
 use stoa_table::access::explain;
 use stoa_table::catalog::store::built_in_schemas;
 use stoa_table::catalog::{
-    CatalogSnapshot, ColumnDescriptor, ColumnId, ConstraintName, FIRST_USER_OID, FamilyDescriptor, KeyPart, Oid, PG_CATALOG_OID,
-    PUBLIC_OID, Relation, SchemaDescriptor, SequenceDescriptor, TableDescriptor, ViewDescriptor,
+    CELLS, CatalogSnapshot, ColumnDescriptor, ColumnId, ConstraintName, FIRST_USER_OID, FamilyDescriptor, KeyPart, Mapping, Oid,
+    PG_CATALOG_OID, PUBLIC_OID, Relation, SchemaDescriptor, SequenceDescriptor, TableDescriptor, ViewDescriptor,
 };
 use stoa_table::row::KeyCodec;
 use stoa_table::row::split_points::{Alphabet, in_buckets, uniform};
@@ -112,7 +112,10 @@ impl Writer<'_> {
             out.before.push(self.table(table)?);
             let columns: Vec<String> = table.visible_columns().filter(|c| c.generated.is_none()).map(|c| quote_name(&c.name)).collect();
             // Rows without a single column to write would be lines that say nothing.
-            if !columns.is_empty() {
+            if table.is_raw() {
+                let name = self.name(table.oid)?;
+                out.before.push(format!("-- The cells of {name} are not in this script: stoa backup copies them."));
+            } else if !columns.is_empty() {
                 out.tables.push(DumpTable { copy: format!("COPY {} ({})", self.name(table.oid)?, columns.join(", ")) });
             }
         }
@@ -172,6 +175,12 @@ impl Writer<'_> {
     }
 
     fn table(&self, table: &TableDescriptor) -> PgResult<String> {
+        if table.is_raw() && table.mapping.is_none() {
+            return self.raw_table(table);
+        }
+        if let Some(mapping) = &table.mapping {
+            return self.foreign_table(table, mapping);
+        }
         let mut lines = Vec::new();
         for column in table.visible_columns() {
             lines.push(self.column(table, column)?);
@@ -211,6 +220,44 @@ impl Writer<'_> {
         }
         out.push_str(&split(table)?);
         out.push(';');
+        Ok(out)
+    }
+
+    fn foreign_table(&self, table: &TableDescriptor, mapping: &Mapping) -> PgResult<String> {
+        let raw = self.catalog.table(mapping.table).ok_or_else(|| PgError::internal("a foreign table of a raw one that is gone"))?;
+        let mut lines = Vec::new();
+        for column in table.visible_columns() {
+            let mut line = format!("{} {}", quote_name(&column.name), type_name(&column.ty));
+            if let Some(mapped) = mapping.columns.iter().find(|m| m.column == column.id) {
+                let family = raw.families.iter().find(|f| f.id.0 == mapped.family).map_or("", |f| f.name.as_str());
+                let place = format!("{family}:{}", to_binary(&mapped.qualifier));
+                line.push_str(&format!(" OPTIONS (\"column\" {}, format '{}')", quote_text(&place), mapped.encoding.name()));
+            }
+            if let Some(default) = &column.default {
+                line.push_str(&format!(" DEFAULT {}", self.definitions.expr(Some(table), default, false)));
+            }
+            lines.push(line);
+        }
+        let direction = |p: &KeyPart| if p.descending { " DESC" } else { "" };
+        let parts: Vec<String> =
+            table.key.iter().map(|p| format!("{}{}", p.form.written(&column_name(table, p.column)), direction(p))).collect();
+        let schema = self.catalog.schema(raw.schema).map_or("", |s| if s.oid == PUBLIC_OID { "default" } else { s.name.as_str() });
+        Ok(format!(
+            "CREATE FOREIGN TABLE {} (\n    {}\n) OPTIONS (\"table\" {}, key_format {});",
+            self.name(table.oid)?,
+            lines.join(",\n    "),
+            quote_text(&format!("{schema}:{}", raw.name)),
+            quote_text(&parts.join(", ")),
+        ))
+    }
+
+    fn raw_table(&self, table: &TableDescriptor) -> PgResult<String> {
+        let families: Vec<String> = table.families.iter().filter(|f| f.id != CELLS).map(|f| family(table, f)).collect();
+        let name = self.name(table.oid)?;
+        let mut out = format!("CREATE TABLE {name} (\n    {}\n) WITH (raw){};", families.join(",\n    "), split(table)?);
+        if !table.is_enabled() {
+            out.push_str(&format!("\nALTER TABLE {name} SET (enabled = false);"));
+        }
         Ok(out)
     }
 
@@ -397,6 +444,14 @@ fn sequence_options(sequence: &SequenceDescriptor) -> String {
         sequence.cache,
         if sequence.cycle { " CYCLE" } else { "" }
     )
+}
+
+/// Bytes of a qualifier, as options have them.
+fn to_binary(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .map(|b| if (b' '..=b'~').contains(b) && *b != b'\\' { char::from(*b).to_string() } else { format!("\\x{b:02X}") })
+        .collect()
 }
 
 fn family(table: &TableDescriptor, family: &FamilyDescriptor) -> String {

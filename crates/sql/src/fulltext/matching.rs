@@ -12,8 +12,7 @@ use stoa_pg::registry::{Func, FuncKind};
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_table::txn::DISK_FULL_HINT;
 
-/// The name of the function that MATCH becomes.
-pub const MATCH_FUNCTION: &str = "match_against";
+pub use crate::typed::barrier::MATCH_FUNCTION;
 /// The name of the function that a snippet becomes.
 pub const SNIPPET_FUNCTION: &str = "match_snippet";
 

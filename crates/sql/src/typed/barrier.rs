@@ -5,13 +5,15 @@
 //!
 //! Invariant: a relation gives the same rows as before, and nothing above a barrier is computed for a row that does not come through it.
 
-use crate::fulltext::matching::MATCH_FUNCTION;
 use crate::typed::raises::may_raise;
 use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, JoinKind, Rel};
 use crate::typed::walk::{children_mut, columns_of, conjunction, exprs_mut, given_columns, is_plain, mutation_exprs_mut};
 use crate::typed::walk::{subqueries_mut, visit_all, walk_volatile};
 use std::collections::HashSet;
 use stoa_pg::EvalContext;
+
+/// The name of the function that MATCH becomes.
+pub const MATCH_FUNCTION: &str = "match_against";
 
 /// Whether a condition tells nothing of the rows that it does not pass.
 #[must_use]

@@ -25,6 +25,18 @@ pub fn evaluate(ctx: &EvalContext, expr: &Expr) -> PgResult<Option<ScalarValue>>
 /// # Errors
 /// As [`evaluate`].
 pub fn evaluate_with(ctx: &EvalContext, params: &[ScalarValue], expr: &Expr) -> PgResult<Option<ScalarValue>> {
+    evaluated(ctx, params, expr, false)
+}
+
+/// As [`evaluate_with`], for a statement that runs now: settings and what else the session says have their values.
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn evaluate_now(ctx: &EvalContext, params: &[ScalarValue], expr: &Expr) -> PgResult<Option<ScalarValue>> {
+    evaluated(ctx, params, expr, true)
+}
+
+fn evaluated(ctx: &EvalContext, params: &[ScalarValue], expr: &Expr, now: bool) -> PgResult<Option<ScalarValue>> {
     match &expr.kind {
         ExprKind::Const(value) => return Ok(Some(value.clone())),
         ExprKind::Param(index) => return Ok(params.get(*index).cloned()),
@@ -34,6 +46,7 @@ pub fn evaluate_with(ctx: &EvalContext, params: &[ScalarValue], expr: &Expr) -> 
     if let ExprKind::Func { func, .. } = &expr.kind
         && matches!(func.0.kind, stoa_pg::registry::FuncKind::System)
         && func.0.volatility != stoa_pg::registry::Volatility::Volatile
+        && !now
     {
         // The engine's answers may change before the statement runs.
         return Ok(None);
@@ -43,7 +56,7 @@ pub fn evaluate_with(ctx: &EvalContext, params: &[ScalarValue], expr: &Expr) -> 
     let mut args = Vec::with_capacity(children.len());
     let mut types = Vec::with_capacity(children.len());
     for child in children {
-        let Some(value) = evaluate_with(ctx, params, child)? else { return Ok(None) };
+        let Some(value) = evaluated(ctx, params, child, now)? else { return Ok(None) };
         args.push(Arg { array: value.to_array().map_err(crate::typed::from_datafusion)?, constant: true });
         types.push(child.ty.clone());
     }

@@ -254,6 +254,86 @@ impl PartialEq for TableScan {
     }
 }
 
+/// What the past tells of a version of a row, beside the row.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Told {
+    /// When it was committed.
+    RowStart,
+    /// When something else was; `infinity` if nothing was yet.
+    RowEnd,
+    /// `insert`, `update` or `delete`; NULL for the oldest version that is known.
+    Operation,
+    /// The names of the columns that an update changed.
+    Changed,
+}
+
+impl Told {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Told::RowStart => "row_start",
+            Told::RowEnd => "row_end",
+            Told::Operation => "operation",
+            Told::Changed => "changed",
+        }
+    }
+
+    #[must_use]
+    pub fn ty(self) -> SqlType {
+        match self {
+            Told::RowStart | Told::RowEnd => SqlType::new(stoa_pg::PgType::Timestamptz),
+            Told::Operation => SqlType::new(stoa_pg::PgType::Text),
+            Told::Changed => SqlType::new(stoa_pg::PgType::Text.array_of()),
+        }
+    }
+}
+
+/// Which versions of rows are told; the times are expressions without columns.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Span {
+    /// Those that were there after one time and before another, or at it if `includes_end`.
+    Between { from: Expr, to: Expr, includes_end: bool },
+    /// All that are kept.
+    All,
+    /// The same, and deletions: a row for each change.
+    Changes,
+    /// What differs between two times, as of the second.
+    Difference { from: Expr, to: Expr },
+}
+
+impl Span {
+    pub fn times(&self) -> impl Iterator<Item = &Expr> {
+        let (from, to) = match self {
+            Span::Between { from, to, .. } | Span::Difference { from, to } => (Some(from), Some(to)),
+            Span::All | Span::Changes => (None, None),
+        };
+        from.into_iter().chain(to)
+    }
+
+    pub fn times_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let (from, to) = match self {
+            Span::Between { from, to, .. } | Span::Difference { from, to } => (Some(from), Some(to)),
+            Span::All | Span::Changes => (None, None),
+        };
+        from.into_iter().chain(to)
+    }
+}
+
+/// The past of a table's rows in a query.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HistoryScan {
+    pub scan: TableScan,
+    pub told: Vec<(Told, ColId)>,
+    pub span: Span,
+}
+
+impl HistoryScan {
+    /// All columns that it gives.
+    pub fn columns(&self) -> impl Iterator<Item = ColId> {
+        self.scan.columns.iter().map(|(_, id)| *id).chain(self.told.iter().map(|(_, id)| *id))
+    }
+}
+
 /// Relational algebra over [`ColId`]s.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Rel {
@@ -269,6 +349,7 @@ pub enum Rel {
         batches: Vec<arrow::array::RecordBatch>,
     },
     Scan(Box<TableScan>),
+    History(Box<HistoryScan>),
     /// A relation of `pg_catalog`, `information_schema`, `stoa_catalog`, computed by name.
     Virtual {
         schema: String,

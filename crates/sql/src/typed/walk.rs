@@ -99,7 +99,13 @@ pub fn subqueries_mut<'e>(expr: &'e mut Expr, f: &mut dyn FnMut(&mut Query)) {
 #[must_use]
 pub fn children(rel: &Rel) -> Vec<&Rel> {
     match rel {
-        Rel::One | Rel::Values { .. } | Rel::Batches { .. } | Rel::Scan(_) | Rel::Virtual { .. } | Rel::CteScan { .. } => Vec::new(),
+        Rel::One
+        | Rel::Values { .. }
+        | Rel::Batches { .. }
+        | Rel::Scan(_)
+        | Rel::History(_)
+        | Rel::Virtual { .. }
+        | Rel::CteScan { .. } => Vec::new(),
         Rel::Filter { input, .. }
         | Rel::Barrier { input }
         | Rel::Project { input, .. }
@@ -120,7 +126,13 @@ pub fn children(rel: &Rel) -> Vec<&Rel> {
 /// Direct inputs of a node, mutably.
 pub fn children_mut(rel: &mut Rel) -> Vec<&mut Rel> {
     match rel {
-        Rel::One | Rel::Values { .. } | Rel::Batches { .. } | Rel::Scan(_) | Rel::Virtual { .. } | Rel::CteScan { .. } => Vec::new(),
+        Rel::One
+        | Rel::Values { .. }
+        | Rel::Batches { .. }
+        | Rel::Scan(_)
+        | Rel::History(_)
+        | Rel::Virtual { .. }
+        | Rel::CteScan { .. } => Vec::new(),
         Rel::Filter { input, .. }
         | Rel::Barrier { input }
         | Rel::Project { input, .. }
@@ -157,6 +169,7 @@ pub fn exprs_of(rel: &Rel) -> Vec<&Expr> {
         | Rel::Barrier { .. }
         | Rel::Distinct { .. } => {}
         Rel::Scan(scan) => out.extend(scan.as_of.as_deref()),
+        Rel::History(history) => out.extend(history.span.times()),
         Rel::Values { rows, .. } => out.extend(rows.iter().flatten()),
         Rel::Filter { predicate, .. } => out.push(predicate),
         Rel::Project { exprs, .. } => out.extend(exprs.iter().map(|(_, e)| e)),
@@ -217,6 +230,7 @@ pub fn exprs_mut(rel: &mut Rel) -> Vec<&mut Expr> {
         | Rel::Barrier { .. }
         | Rel::Distinct { .. } => {}
         Rel::Scan(scan) => out.extend(scan.as_of.as_deref_mut()),
+        Rel::History(history) => out.extend(history.span.times_mut()),
         Rel::Values { rows, .. } => out.extend(rows.iter_mut().flatten()),
         Rel::Filter { predicate, .. } => out.push(predicate),
         Rel::Project { exprs, .. } => out.extend(exprs.iter_mut().map(|(_, e)| e)),
@@ -278,6 +292,7 @@ fn given_by(rel: &Rel, out: &mut HashSet<ColId>) {
         | Rel::Distinct { .. } => {}
         Rel::Values { columns, .. } | Rel::Batches { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
         Rel::Scan(scan) => out.extend(scan.columns.iter().map(|(_, c)| *c)),
+        Rel::History(history) => out.extend(history.columns()),
         Rel::Virtual { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
         // A column that is passed through is given below, or comes from outside.
         Rel::Project { exprs, .. } => {
@@ -379,6 +394,9 @@ pub fn numbered(expr: &Expr) -> (Expr, Vec<(u32, Option<Expr>)>) {
             if let Rel::Scan(scan) = node {
                 tables.push((scan.table.oid, scan.as_of.as_deref().cloned()));
             }
+            if let Rel::History(history) = node {
+                tables.push((history.scan.table.oid, history.span.times().next().cloned()));
+            }
         });
     });
     // Columns are numbered as they are bound, in the order of the text.
@@ -399,6 +417,10 @@ fn number_scans(rel: &mut Rel, next: &mut u32) {
         *next += 1;
         scan.scan_id = *next;
     }
+    if let Rel::History(history) = rel {
+        *next += 1;
+        history.scan.scan_id = *next;
+    }
     for e in exprs_mut(rel) {
         subqueries_mut(e, &mut |query| number_scans(&mut query.rel, next));
     }
@@ -417,6 +439,10 @@ pub fn rename_rel(rel: &mut Rel, map: &HashMap<ColId, ColId>) {
     match rel {
         Rel::Values { columns, .. } => columns.iter_mut().for_each(|(c, _)| get(c)),
         Rel::Scan(scan) => scan.columns.iter_mut().for_each(|(_, c)| get(c)),
+        Rel::History(history) => {
+            history.scan.columns.iter_mut().for_each(|(_, c)| get(c));
+            history.told.iter_mut().for_each(|(_, c)| get(c));
+        }
         Rel::Virtual { columns, .. } => columns.iter_mut().for_each(|(c, ..)| get(c)),
         Rel::Project { exprs, .. } => exprs.iter_mut().for_each(|(c, _)| get(c)),
         Rel::Aggregate { groups, aggregates, grouping, .. } => {
@@ -622,6 +648,7 @@ fn collect_given(rel: &Rel, out: &mut HashSet<ColId>) {
         Rel::One => {}
         Rel::Values { columns, .. } | Rel::Batches { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
         Rel::Scan(scan) => out.extend(scan.columns.iter().map(|(_, c)| *c)),
+        Rel::History(history) => out.extend(history.columns()),
         Rel::Virtual { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
         Rel::Filter { input, .. }
         | Rel::Barrier { input }

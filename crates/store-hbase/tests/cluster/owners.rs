@@ -14,7 +14,7 @@ use stoa_store_hbase::{HbaseOptions, HbaseStore};
 
 /// The first argument of the process that is killed.
 pub const CHILD: &str = "child-that-commits";
-pub const THREADS: u8 = 4;
+const THREADS: u8 = 4;
 
 /// Goes on committing in several threads for ever, from what is in the store; prints what was acknowledged. Each commit writes three rows.
 pub fn child(quorum: &str, namespace: &str) {

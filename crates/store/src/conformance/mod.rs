@@ -13,6 +13,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod concurrency;
+mod history;
 mod random;
 mod reading;
 mod support;
@@ -25,7 +26,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
-pub use support::{Rows, SplitMix};
+pub use support::{Histories, RowHistory, Rows, SplitMix};
 
 /// A store under test.
 pub struct Fixture {
@@ -72,6 +73,10 @@ const TESTS: &[(&str, Test)] = &[
     ("7_expired_cells_do_not_come_back_after_compaction", reading::expired_cells_do_not_come_back_after_compaction),
     ("8_errors_say_what_happened", writing::errors_say_what_happened),
     ("10_a_watch_ends_before_a_change_is_seen", concurrency::a_watch_ends_before_a_change_is_seen),
+    ("11_a_history_tells_what_reads_of_the_past_see", history::a_history_tells_what_reads_of_the_past_see),
+    ("11_a_history_has_deletions_and_what_came_after_them", history::a_history_has_deletions_and_what_came_after_them),
+    ("11_a_history_says_since_when_it_is_known", history::a_history_says_since_when_it_is_known),
+    ("11_histories_come_in_blocks", history::histories_come_in_blocks),
     ("what_follows_a_commit_is_done_once_it_is_visible", writing::what_follows_a_commit_is_done_once_it_is_visible),
     ("bulk_loads_appear_at_once", writing::bulk_loads_appear_at_once),
     ("bulk_loads_are_one_commit_of_many_tables", writing::bulk_loads_are_one_commit_of_many_tables),

@@ -1,12 +1,12 @@
 //! Random operations on a store and on the model in step.
 
-use super::support::{Rows, SplitMix, create, read_spec, scan_spec, table};
+use super::support::{Histories, Rows, SplitMix, create, read_spec, scan_spec, table};
 use super::{MakeStore, block_on, clock};
 use crate::mirror::Mirror;
 use crate::model::ModelStore;
 use crate::{
-    Commit, Durability, FamilyId, FamilyOptions, KeyRange, Layout, MutationRef, Mutations, ReadSpec, Snapshot, Store, StoreError, TableId,
-    TableSchema, Timestamp,
+    Commit, Durability, FamilyId, FamilyOptions, HistorySpec, KeyRange, Layout, MutationRef, Mutations, ReadSpec, Snapshot, Store,
+    StoreError, TableId, TableSchema, Timestamp,
 };
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -66,7 +66,8 @@ impl Run {
         match self.random.below(100) {
             0..40 => self.commit(),
             40..60 => self.scan(),
-            60..75 => self.get(),
+            60..72 => self.get(),
+            72..75 => self.history(),
             75..82 => {
                 let snapshot = self.store.snapshot();
                 self.snapshots.push(snapshot);
@@ -229,6 +230,25 @@ impl Run {
             }
             if self.random.one_in(4) {
                 self.commit();
+            }
+        }
+    }
+
+    fn history(&mut self) {
+        let read = self.read();
+        let range = self.some_range();
+        let spec = HistorySpec { table: read.table, families: read.families, range, snapshot: read.snapshot };
+        let mut history = match block_on(self.store.history(spec)) {
+            Ok(history) => history,
+            Err(StoreError::SnapshotTooOld | StoreError::NoSuchTable(_) | StoreError::Invalid(_)) => return,
+            Err(error) => panic!("{error}"),
+        };
+        let max_rows = 1 + self.random.below(30) as usize;
+        loop {
+            match block_on(history.next_block(max_rows, &mut Histories::default())) {
+                Ok(true) => {}
+                Ok(false) | Err(StoreError::SnapshotTooOld) => break,
+                Err(error) => panic!("{error}"),
             }
         }
     }

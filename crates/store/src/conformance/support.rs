@@ -2,8 +2,8 @@
 
 use super::block_on;
 use crate::{
-    CellRef, Commit, Durability, FamilyId, FamilyOptions, FamilySchema, KeyRange, Mutations, ReadSpec, RowSink, ScanSpec, Snapshot, Store,
-    StoreResult, TableId, TableSchema, Timestamp,
+    CellRef, Commit, Durability, FamilyId, FamilyOptions, FamilySchema, HistorySink, HistorySpec, KeyRange, Mutations, ReadSpec, RowSink,
+    ScanSpec, Snapshot, Store, StoreResult, TableId, TableSchema, Timestamp, Version, history,
 };
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -30,11 +30,75 @@ pub struct Rows {
     pub break_every: Option<usize>,
 }
 
+fn owned(c: &CellRef<'_>) -> Cell {
+    Cell { family: c.family, qualifier: c.qualifier.to_vec(), timestamp: c.timestamp, value: c.value.to_vec() }
+}
+
+fn borrowed(c: &Cell) -> CellRef<'_> {
+    CellRef { family: c.family, qualifier: &c.qualifier, timestamp: c.timestamp, value: &c.value }
+}
+
+/// A row's history that owns its bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RowHistory {
+    pub key: Vec<u8>,
+    pub known_since: Timestamp,
+    pub versions: Vec<(Timestamp, Vec<Cell>)>,
+}
+
+impl RowHistory {
+    /// The same, known since a later time; what the row was then is as of that time.
+    #[must_use]
+    pub fn since(&self, known_since: Timestamp) -> RowHistory {
+        let mut versions = Vec::new();
+        for (since, cells) in &self.versions {
+            let cells = cells.iter().map(borrowed).collect();
+            history::push(&mut versions, known_since, Version { since: (*since).max(known_since), cells });
+        }
+        let versions = versions.iter().map(|v| (v.since, v.cells.iter().map(owned).collect())).collect();
+        RowHistory { key: self.key.clone(), known_since, versions }
+    }
+}
+
+/// A sink that keeps what it gets.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Histories {
+    pub rows: Vec<RowHistory>,
+}
+
+impl HistorySink for Histories {
+    fn row(&mut self, key: &[u8], known_since: Timestamp, versions: &[Version<'_>]) -> ControlFlow<()> {
+        let versions = versions.iter().map(|v| (v.since, v.cells.iter().map(owned).collect())).collect();
+        self.rows.push(RowHistory { key: key.to_vec(), known_since, versions });
+        ControlFlow::Continue(())
+    }
+}
+
+impl Histories {
+    /// Hands all rows to another sink, until it breaks.
+    pub fn replay(&self, sink: &mut dyn HistorySink) {
+        for row in &self.rows {
+            let versions: Vec<_> =
+                row.versions.iter().map(|(since, cells)| Version { since: *since, cells: cells.iter().map(borrowed).collect() }).collect();
+            if sink.row(&row.key, row.known_since, &versions).is_break() {
+                break;
+            }
+        }
+    }
+}
+
+/// The histories of a table's families, of the whole table.
+pub fn histories(store: &dyn Store, snapshot: &Arc<dyn Snapshot>, table: TableId, families: &[FamilyId]) -> StoreResult<Histories> {
+    let spec = HistorySpec { table, families: families.to_vec(), range: KeyRange::all(), snapshot: Arc::clone(snapshot) };
+    let mut out = Histories::default();
+    let mut history = block_on(store.history(spec))?;
+    while block_on(history.next_block(3, &mut out))? {}
+    Ok(out)
+}
+
 impl RowSink for Rows {
     fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
-        let own =
-            |c: &CellRef<'_>| Cell { family: c.family, qualifier: c.qualifier.to_vec(), timestamp: c.timestamp, value: c.value.to_vec() };
-        self.rows.push((key.to_vec(), cells.iter().map(own).collect()));
+        self.rows.push((key.to_vec(), cells.iter().map(owned).collect()));
         match self.break_every {
             Some(n) if self.rows.len().is_multiple_of(n) => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),

@@ -9,6 +9,7 @@ mod dml;
 mod expr;
 mod select;
 mod types;
+mod version;
 
 use crate::SyntaxError;
 use crate::ast::{self, Ident, ObjectName, Statement};

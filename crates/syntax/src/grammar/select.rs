@@ -851,14 +851,6 @@ impl Parser<'_> {
         Ok(TableFactor::Function { lateral, name, args: calls, with_ordinality, alias })
     }
 
-    /// `AS OF SYSTEM TIME x`, also as `FOR SYSTEM_TIME AS OF x`.
-    fn version(&mut self) -> Parse<Option<ast::TableVersion>> {
-        if self.keywords(&["as", "of", "system", "time"]) || self.keywords(&["for", "system_time", "as", "of"]) {
-            return Ok(Some(ast::TableVersion::ForSystemTimeAsOf(self.b_expr()?)));
-        }
-        Ok(None)
-    }
-
     fn sample(&mut self) -> Parse<ast::TableSample> {
         let at = self.span().start;
         let name = self.object_name()?;

@@ -3,6 +3,7 @@
 //! Columns are known by [`ColumnId`], which never changes and is never reused; it is also PostgreSQL's `attnum`. Expressions
 //! (defaults, checks, predicates) are SQL text and are bound again when needed.
 
+use super::mapping::{CELLS, Mapping};
 use super::policy::RowSecurity;
 use serde::{Deserialize, Serialize};
 use stoa_pg::SqlType;
@@ -106,6 +107,9 @@ pub struct TableDescriptor {
     /// Who sees and writes which rows.
     #[serde(default, skip_serializing_if = "RowSecurity::is_default")]
     pub row_security: RowSecurity,
+    /// Of a foreign table: the cells of another that its columns are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping: Option<Mapping>,
 }
 
 /// From when stored timestamps count.
@@ -216,6 +220,7 @@ impl KeyForm {
             KeyForm::Signed(n) => format!("SIGNED({column}, {n})"),
             KeyForm::Digits(n) => format!("DIGITS({column}, {n})"),
             KeyForm::Fixed(n) => format!("FIXED({column}, {n})"),
+            KeyForm::Delimited(0) => format!("DELIMITED({column}, '\\x00')"),
             KeyForm::Delimited(by) => format!("DELIMITED({column}, '{}')", char::from(by).to_string().replace('\'', "''")),
             KeyForm::Rest(n) => format!("REST({column}, {n})"),
         }
@@ -431,6 +436,18 @@ impl IndexDescriptor {
 }
 
 impl TableDescriptor {
+    /// Whether rows are cells as HBase has them, of the table's own or of another's.
+    #[must_use]
+    pub fn is_raw(&self) -> bool {
+        self.families.first().is_some_and(|f| f.id == CELLS)
+    }
+
+    /// Whether a raw table may be read and written, as HBase says it.
+    #[must_use]
+    pub fn is_enabled(&self) -> bool {
+        !self.options.iter().any(|(name, value)| name == "enabled" && value == "false")
+    }
+
     /// Whether INSERT takes the place of a row with the same key, as UPSERT does.
     #[must_use]
     pub fn overwrites(&self) -> bool {

@@ -9,8 +9,8 @@
 //!        'c' oid be, oid be            settings that sessions in a database (0: any), of a role (0: any) begin with
 //!        'd' oid be, oid be, kind u8   privileges of what a role will make in a schema (0: any)
 //!        'm' "format", 'm' "ids"
-//! cell   version u8 | JSON        2: a table whose timestamps count from 2000; 3: one whose row key has parts of other forms, too; else 1.
-//!                              Older versions of the program would misread them
+//! cell   version u8 | JSON        2: a table whose timestamps count from 2000; 3: one whose row key has parts of other forms, too; 4: a
+//!                              table of raw cells; else 1. Older versions of the program would misread them
 //! ```
 //!
 //! Invariant: ids are taken in blocks that are durable before the first of them is used, so that none is ever used twice; a table
@@ -42,6 +42,8 @@ const SINCE_2000: u8 = 2;
 const KEY_FORMS: u8 = 3;
 /// That of tables with row-level security: who does not know of it must not show their rows.
 const ROW_SECURITY: u8 = 4;
+/// That of tables whose rows are raw cells.
+const RAW_CELLS: u8 = 5;
 /// Where descriptors are stored.
 pub const CATALOG_TABLE: TableId = TableId(1);
 /// The one family of [`CATALOG_TABLE`].
@@ -155,6 +157,7 @@ pub fn encode<T: Serialize>(value: &T) -> PgResult<Vec<u8>> {
 pub fn encode_relation(relation: &Relation) -> PgResult<Vec<u8>> {
     let version = match relation {
         Relation::Table(table) if !table.row_security.is_default() => ROW_SECURITY,
+        Relation::Table(table) if table.is_raw() => RAW_CELLS,
         Relation::Table(table) if table.key.iter().any(|part| !part.form.is_value()) => KEY_FORMS,
         Relation::Table(table) if table.epoch == Epoch::Postgres => SINCE_2000,
         _ => VERSION,
@@ -175,7 +178,9 @@ fn versioned<T: Serialize>(version: u8, value: &T) -> PgResult<Vec<u8>> {
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> PgResult<T> {
     let broken = |what: String| PgError::new(SqlState::DATA_CORRUPTED, format!("a row of the catalog cannot be read: {what}"));
     match bytes.split_first() {
-        Some((&(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY), json)) => serde_json::from_slice(json).map_err(|e| broken(e.to_string())),
+        Some((&(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS), json)) => {
+            serde_json::from_slice(json).map_err(|e| broken(e.to_string()))
+        }
         Some((version, _)) => Err(broken(format!("version {version} is unknown"))),
         None => Err(broken("it is empty".into())),
     }
@@ -277,6 +282,8 @@ pub fn built_in_schemas() -> [SchemaDescriptor; 3] {
 #[must_use]
 pub fn storage_of(relation: &Relation) -> Vec<TableId> {
     match relation {
+        // The cells of a foreign table are another's.
+        Relation::Table(table) if table.mapping.is_some() => Vec::new(),
         Relation::Table(table) => {
             std::iter::once(table.storage).chain(table.indexes.iter().map(|i| i.storage).filter(|s| *s != table.storage)).collect()
         }
@@ -287,7 +294,7 @@ pub fn storage_of(relation: &Relation) -> Vec<TableId> {
 /// Those of [`storage_of`] that are tables of the store; full text indexes have files of their own.
 pub fn store_tables_of(relation: &Relation) -> impl Iterator<Item = TableId> {
     let table = match relation {
-        Relation::Table(table) => Some(table),
+        Relation::Table(table) if table.mapping.is_none() => Some(table),
         _ => None,
     };
     let indexes = table.into_iter().flat_map(|t| &t.indexes).filter(|i| !i.is_fulltext()).map(|i| i.storage);

@@ -7,6 +7,7 @@ use super::builder::ColumnBuilder;
 use super::corrupt;
 use super::index::{INDEX_FAMILY, IndexCodec, ROW_KEY_COLUMN};
 use super::key::{KeyCodec, KeyList, KeyPartCodec};
+use super::raw::encoding::MappedCell;
 use super::table::{Place, RowCodec, qualifier};
 use super::types::key_is_lossless;
 use crate::catalog::{ColumnId, Epoch};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use stoa_encoding::DecodeError;
 use stoa_encoding::packed_row::{Cell, Projection};
 use stoa_encoding::valueside::{TypeTag, decode_cell};
-use stoa_pg::{PgError, PgResult, SqlType};
+use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_store::{CellRef, FamilyId, Layout, RowSink};
 
 /// A column as it is read: the id stays when a table is altered, the rest may change.
@@ -101,6 +102,8 @@ struct FamilyDecoder {
     slots: Vec<(usize, Missing)>,
     /// By slot, for layout cells.
     qualifiers: Vec<[u8; 2]>,
+    /// By slot, for foreign tables.
+    mapped: Option<Vec<MappedCell>>,
 }
 
 /// Where the data row's key is in an entry of an index.
@@ -171,10 +174,17 @@ impl ScanDecoder {
                 Place::Family(family) => Wanted::Cell { family, column: *id, missing: column.missing.clone() },
             });
         }
-        let key = key_walk(&codec.key, &places, false);
+        let key = key_walk(&codec.key, &places, codec.mapped.is_some());
         let mut families = Vec::new();
         for (at, family) in codec.families.iter().enumerate() {
-            let decoder = family_decoder(family.id, family.layout, at, &places, None);
+            let mut decoder = family_decoder(family.id, family.layout, at, &places, None);
+            if let Some(mapped) = codec.mapped.as_deref().filter(|_| at == 0) {
+                let cell = |id: &u32| {
+                    let found = family.columns.iter().position(|(c, _)| c.0 == *id).and_then(|at| mapped.get(at)).cloned();
+                    found.ok_or_else(|| PgError::internal(format!("column {id} is not mapped")))
+                };
+                decoder.mapped = Some(decoder.projection.column_ids().iter().map(cell).collect::<PgResult<_>>()?);
+            }
             // The first family says whether the row exists.
             if at == 0 || !decoder.slots.is_empty() {
                 families.push(decoder);
@@ -334,7 +344,13 @@ impl ScanDecoder {
     #[inline]
     fn decode(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> PgResult<()> {
         let Self { columns, key: walk, row_key, row_key_place, families, keys, scratch, .. } = self;
-        let suffix = walk.run(key, columns, scratch)?;
+        let is_mapped = families.first().is_some_and(|family| family.mapped.is_some());
+        let suffix = match walk.run(key, columns, scratch) {
+            // Keys that other programs wrote are theirs.
+            Err(_) if is_mapped => return Err(misfit(key)),
+            Ok(suffix) if is_mapped && !suffix.is_empty() => return Err(misfit(key)),
+            suffix => suffix?,
+        };
         let mut pointed: Option<&[u8]> = match row_key_place {
             RowKeyPlace::Whole => Some(key),
             RowKeyPlace::Suffix => Some(suffix),
@@ -346,6 +362,16 @@ impl ScanDecoder {
             let end = rest.iter().position(|c| c.family != family.id).unwrap_or(rest.len());
             let (own, after) = rest.split_at(end);
             rest = after;
+            if let Some(mapped) = &family.mapped {
+                for ((slot, _), cell) in family.slots.iter().zip(mapped) {
+                    let Some(column) = columns.get_mut(*slot) else { continue };
+                    match own.iter().find(|c| c.qualifier == &*cell.column) {
+                        Some(found) => cell.encoding.decode(&cell.ty, &cell.name, found.value, column)?,
+                        None => column.push_null(),
+                    }
+                }
+                continue;
+            }
             match family.layout {
                 Layout::Packed => {
                     let Some(cell) = own.first() else {
@@ -453,6 +479,14 @@ fn push_missing(columns: &mut [ColumnBuilder], slot: usize, missing: &Missing) -
     Ok(())
 }
 
+/// A row key that is not of a foreign table's format.
+#[cold]
+fn misfit(key: &[u8]) -> PgError {
+    let shown: String = key.iter().take(64).map(|b| format!("\\x{b:02X}")).collect();
+    PgError::new(SqlState::INVALID_BINARY_REPRESENTATION, format!("the row key {shown} is not of the foreign table's key format"))
+        .hint("Another key_format may fit, or a filter that leaves such rows out; stoa inspect shows what keys there are.")
+}
+
 fn key_walk(key: &KeyCodec, places: &[Wanted], whole: bool) -> KeyWalk {
     KeyWalk::new(key.salt.is_some(), &key.parts, |n, _| places.iter().position(|p| matches!(p, Wanted::KeyPart(m) if *m == n)), whole)
 }
@@ -483,5 +517,5 @@ fn family_decoder(id: FamilyId, layout: Layout, at: usize, places: &[Wanted], ro
         }
     }
     ids.extend(row_key);
-    FamilyDecoder { id, layout, projection: Projection::new(ids), slots, qualifiers }
+    FamilyDecoder { id, layout, projection: Projection::new(ids), slots, qualifiers, mapped: None }
 }

@@ -19,6 +19,7 @@ pub mod epoch;
 pub mod index;
 pub mod key;
 pub mod key_form;
+pub mod raw;
 pub mod row_id;
 pub mod samples;
 pub mod split_points;

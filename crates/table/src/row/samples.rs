@@ -57,6 +57,7 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
         next_column_id: columns.len() as u32 + 1,
         epoch: Epoch::Postgres,
         row_security: RowSecurity::default(),
+        mapping: None,
     }
 }
 

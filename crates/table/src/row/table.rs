@@ -1,17 +1,20 @@
 //! How the rows of a table are stored: its key, its families, and where each column lies.
 
 use super::key::{KeyCodec, KeyColumn, KeyList, check_key_len, encode_key};
+use super::raw::cell::{self, CellKind};
+use super::raw::clock;
+use super::raw::encoding::{MappedCell, MappedValues};
 use super::types::{type_tag, value_kind};
 use super::unencodable;
 use super::value::ValueColumn;
-use crate::catalog::{ColumnDescriptor, ColumnId, Epoch, TableDescriptor};
+use crate::catalog::{CELLS, ColumnDescriptor, ColumnId, Epoch, TableDescriptor};
 use arrow::array::ArrayRef;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Weak};
 use stoa_encoding::packed_row::{RowBuilder, RowShape};
 use stoa_encoding::valueside::{TypeTag, encode_cell, lengthen_decimal};
-use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
 use stoa_store::{FamilyId, FamilySchema, Layout, TableId, TableSchema};
 
 /// Where a column's value is read from.
@@ -51,6 +54,8 @@ pub struct RowCodec {
     pub families: Vec<FamilyCodec>,
     /// From when timestamps count.
     pub epoch: Epoch,
+    /// Of a foreign table: the cells of the first family's columns.
+    pub mapped: Option<Arc<[MappedCell]>>,
     columns: HashMap<ColumnId, StoredColumn>,
 }
 
@@ -96,7 +101,17 @@ impl RowCodec {
         if families.is_empty() {
             return Err(PgError::internal(format!("table \"{}\" has no column family", table.name)));
         }
-        Ok(Self { storage: table.storage, key, families, epoch: table.epoch, columns })
+        let mapped = table.mapping.as_ref().map(|mapping| {
+            let cell = |(id, ty): &(ColumnId, SqlType)| {
+                let place = MappedCell::of(&mapping.columns, *id);
+                let name = table.column(*id).map_or("", |c| c.name.as_str());
+                place
+                    .map(|place| MappedCell::new(name, ty, place))
+                    .ok_or_else(|| PgError::internal(format!("column {} is not mapped", id.0)))
+            };
+            families.first().map_or(Ok(Arc::default()), |family| family.columns.iter().map(cell).collect::<PgResult<Arc<[_]>>>())
+        });
+        Ok(Self { storage: table.storage, key, families, epoch: table.epoch, mapped: mapped.transpose()?, columns })
     }
 
     /// The codec of a descriptor, made once for as long as the descriptor lives.
@@ -169,6 +184,12 @@ pub struct RowEncoder<'a> {
     key: Vec<KeyColumn>,
     /// By family, by its columns; `None` where the batch has no such column: NULL.
     families: Vec<Vec<Option<ValueColumn>>>,
+    /// Of a foreign table, instead of families.
+    mapped: Option<Vec<Option<MappedValues>>>,
+    /// No row with these keys is there.
+    new_rows: bool,
+    /// Of a foreign table: the columns to write, if not all.
+    assigned: Option<Vec<bool>>,
     builder: RowBuilder,
     scratch: Vec<u8>,
 }
@@ -188,8 +209,15 @@ impl<'a> RowEncoder<'a> {
                 part.open(&array)
             })
             .collect::<PgResult<Vec<_>>>()?;
-        let families = codec
-            .families
+        let mapped = codec.mapped.as_ref().zip(codec.families.first()).map(|(mapped, family)| {
+            let open = |(cell, (id, _)): (&MappedCell, &(ColumnId, SqlType))| {
+                column(*id).map(|array| MappedValues::new(cell, codec.epoch, &array)).transpose()
+            };
+            mapped.iter().zip(&family.columns).map(open).collect::<PgResult<Vec<_>>>()
+        });
+        let mapped = mapped.transpose()?;
+        let in_families = if mapped.is_some() { &[][..] } else { codec.families.as_slice() };
+        let families = in_families
             .iter()
             .map(|family| {
                 let open = |(id, ty): &(ColumnId, SqlType)| {
@@ -198,7 +226,19 @@ impl<'a> RowEncoder<'a> {
                 family.columns.iter().map(open).collect()
             })
             .collect::<PgResult<Vec<_>>>()?;
-        Ok(Self { codec, key, families, builder: RowBuilder::new(), scratch: Vec::new() })
+        Ok(Self { codec, key, families, mapped, new_rows: false, assigned: None, builder: RowBuilder::new(), scratch: Vec::new() })
+    }
+
+    /// No rows with the keys of these are there: NULLs have nothing to take away.
+    pub fn of_new_rows(&mut self) {
+        self.new_rows = true;
+    }
+
+    /// Others than these columns keep the cells that they have, where each has its own under another program's rules.
+    pub fn of_columns(&mut self, assigned: impl Fn(ColumnId) -> bool) {
+        if let (Some(_), Some(family)) = (&self.mapped, self.codec.families.first()) {
+            self.assigned = Some(family.columns.iter().map(|(id, _)| assigned(*id)).collect());
+        }
     }
 
     /// Appends the row key.
@@ -227,6 +267,9 @@ impl<'a> RowEncoder<'a> {
         wanted: impl Fn(usize) -> bool,
         mut put: impl FnMut(FamilyId, &[u8], Option<&[u8]>) -> PgResult<()>,
     ) -> PgResult<()> {
+        if let (Some(cells), Some(values)) = (&self.codec.mapped, &self.mapped) {
+            return if wanted(0) { mapped_cells(cells, values, self.assigned.as_deref(), row, self.new_rows, put) } else { Ok(()) };
+        }
         for (at, (family, columns)) in self.codec.families.iter().zip(&self.families).enumerate() {
             if !wanted(at) {
                 continue;
@@ -279,6 +322,41 @@ impl<'a> RowEncoder<'a> {
     pub fn codec(&self) -> &RowCodec {
         self.codec
     }
+}
+
+/// The cells of a row of a foreign table: values are put, NULLs hide what was there.
+fn mapped_cells(
+    cells: &[MappedCell],
+    values: &[Option<MappedValues>],
+    assigned: Option<&[bool]>,
+    row: usize,
+    new_row: bool,
+    mut put: impl FnMut(FamilyId, &[u8], Option<&[u8]>) -> PgResult<()>,
+) -> PgResult<()> {
+    let mut value = Vec::new();
+    let mut has_value = false;
+    let put_at = clock::time_of_put();
+    for (at, (cell, column)) in cells.iter().zip(values).enumerate() {
+        if assigned.is_some_and(|assigned| assigned.get(at) == Some(&false)) {
+            continue;
+        }
+        value.clear();
+        let present = match column {
+            Some(column) => column.append(row, &mut value)?,
+            None => false,
+        };
+        if present {
+            has_value = true;
+            put(CELLS, &cell::qualifier(&cell.column, put_at, CellKind::Put), Some(&value))?;
+        } else if !new_row {
+            put(CELLS, &cell::qualifier(&cell.column, clock::time_of_delete(), CellKind::DeleteColumn), Some(&[]))?;
+        }
+    }
+    if has_value || assigned.is_some() {
+        return Ok(());
+    }
+    Err(PgError::new(SqlState::NOT_NULL_VIOLATION, "a row of a foreign table has a value beside its key")
+        .detail("A raw table has no rows without cells."))
 }
 
 /// Cells hold decimals of any precision in 16 bytes.

@@ -19,6 +19,7 @@ pub mod deferred;
 pub mod key_filter;
 pub mod manager;
 pub mod overlay;
+mod raw_rows;
 pub mod row_change;
 pub mod spill_file;
 pub mod spill_space;

@@ -4,13 +4,16 @@
 //! has not written costs nothing extra.
 
 use super::overlay::{Overlay, OverlayCursor};
+use super::raw_rows::{VisibleRows, is_raw};
 use super::row_change::{ChangedRow, RowChange};
 use crate::failure::store_error;
 use crate::tables::Tables;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::{CellRef, FamilyId, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, Snapshot, Store, TableId, Timestamp, Watch};
+use stoa_store::{
+    CellRef, FamilyId, History, HistorySpec, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, Snapshot, Store, TableId, Timestamp, Watch,
+};
 
 /// A consistent view for one statement. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -54,6 +57,15 @@ impl ReadView {
         if keys.is_empty() {
             return Ok(());
         }
+        if is_raw(&families) {
+            let mut rows = VisibleRows::of(&self.store, table, None).await?;
+            self.get_cells(table, families, keys, &mut rows.before(sink)).await?;
+            return rows.check();
+        }
+        self.get_cells(table, families, keys, sink).await
+    }
+
+    async fn get_cells(&self, table: TableId, families: Vec<FamilyId>, keys: &[&[u8]], sink: &mut dyn RowSink) -> PgResult<()> {
         let spec = self.read_spec(table, families);
         if !self.overlay.touches(table) {
             return self.store.get(&spec, keys, sink).await.map_err(store_error);
@@ -99,6 +111,9 @@ impl ReadView {
 
     /// Whether there is no row at all from the first to the last of some ascending keys, as where rows are loaded in the order of their keys.
     async fn is_vacant(&self, table: TableId, first_family: FamilyId, keys: &[&[u8]]) -> PgResult<bool> {
+        if is_raw(&[first_family]) {
+            return Ok(false);
+        }
         let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Ok(true) };
         if self.overlay.may_touch(table, first, last) {
             return Ok(false);
@@ -117,12 +132,13 @@ impl ReadView {
     /// The store failed.
     pub async fn scan(&self, read: RangeRead) -> PgResult<ViewScan> {
         let merged = self.overlay.touches(read.table);
+        let rows = self.visible_rows(&read).await?;
         let spec = ScanSpec {
             read: self.read_spec(read.table, read.families.clone()),
             range: read.range.clone(),
             reverse: read.reverse,
             // Rows may be deleted in the overlay: the store must go on behind the limit.
-            limit: if merged { None } else { read.limit },
+            limit: if merged || rows.is_some() { None } else { read.limit },
             fill_cache: read.fill_cache,
         };
         let scan = self.store.scan(spec).await.map_err(store_error)?;
@@ -132,7 +148,15 @@ impl ReadView {
         } else {
             None
         };
-        Ok(ViewScan { scan, overlay, store_done: false })
+        Ok(ViewScan { scan, overlay, store_done: false, rows })
+    }
+
+    /// What stands between the cells of a raw table and who reads rows.
+    async fn visible_rows(&self, read: &RangeRead) -> PgResult<Option<VisibleRows>> {
+        if !is_raw(&read.families) {
+            return Ok(None);
+        }
+        Ok(Some(VisibleRows::of(&self.store, read.table, read.limit).await?))
     }
 
     /// Opens a scan over many ranges, which come in the order of the scan and are apart from each other; `read` has all but the range,
@@ -146,16 +170,17 @@ impl ReadView {
         }
         let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ok(None) };
         let (first, last) = if read.reverse { (last, first) } else { (first, last) };
+        let rows = self.visible_rows(&read).await?;
         let spec = ScanSpec {
             read: self.read_spec(read.table, read.families),
             range: KeyRange::new(first.start.clone(), last.end.clone()),
             reverse: read.reverse,
-            limit: read.limit,
+            limit: if rows.is_some() { None } else { read.limit },
             fill_cache: read.fill_cache,
         };
         // One for all: to open a scan, or to ask a store for one more, costs more than to read a few rows.
         let scan = self.store.scan_parts(spec, ranges.into()).await.map_err(store_error)?;
-        Ok(Some(ViewScan { scan, overlay: None, store_done: false }))
+        Ok(Some(ViewScan { scan, overlay: None, store_done: false, rows }))
     }
 
     /// Reads many ranges, ascending and apart from each other, to their ends or until the sink breaks; `read` has all but the range.
@@ -178,6 +203,15 @@ impl ReadView {
             while sink.flow.is_continue() && scan.next_block(block_rows, &mut sink).await? {}
         }
         Ok(())
+    }
+
+    /// Opens the histories of the rows of a range: what was committed by now.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn history(&self, table: TableId, families: Vec<FamilyId>, range: KeyRange) -> PgResult<Box<dyn History>> {
+        let spec = HistorySpec { table, families, range, snapshot: Arc::clone(&self.snapshot) };
+        self.store.history(spec).await.map_err(store_error)
     }
 
     /// The same store at an earlier time, without the transaction's own writes.
@@ -424,6 +458,8 @@ pub struct ViewScan {
     scan: Box<dyn Scan>,
     overlay: Option<Merge>,
     store_done: bool,
+    /// Of a raw table.
+    rows: Option<VisibleRows>,
 }
 
 impl ViewScan {
@@ -443,6 +479,16 @@ impl ViewScan {
     /// # Errors
     /// The store failed.
     pub async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> PgResult<bool> {
+        let Some(mut rows) = self.rows.take() else { return self.next_cells(max_rows, sink).await };
+        let more = self.next_cells(max_rows, &mut rows.before(sink)).await;
+        let checked = rows.check();
+        let done = rows.is_done();
+        self.rows = Some(rows);
+        checked?;
+        Ok(more? && !done)
+    }
+
+    async fn next_cells(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> PgResult<bool> {
         if self.overlay.is_none() {
             return self.scan.next_block(max_rows, sink).await.map_err(store_error);
         }

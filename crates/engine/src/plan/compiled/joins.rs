@@ -52,7 +52,7 @@ impl RelationKind {
             | Rel::Join { .. }
             | Rel::Barrier { .. }
             | Rel::Limit { .. } => Some(RelationKind::Query),
-            Rel::Batches { .. } | Rel::Virtual { .. } | Rel::Sample { .. } | Rel::Lock { .. } => None,
+            Rel::Batches { .. } | Rel::History(_) | Rel::Virtual { .. } | Rel::Sample { .. } | Rel::Lock { .. } => None,
         }
     }
 }

@@ -75,6 +75,9 @@ impl Parser<'_> {
         if kind != ObjectKind::Table {
             return self.alter_action(kind);
         }
+        if let Some(change) = self.row_security() {
+            return Ok(change);
+        }
         if self.keyword("split") {
             return Ok(AlterAction::Split(self.split()?));
         }
@@ -84,6 +87,9 @@ impl Parser<'_> {
             }
             self.expect("at")?;
             return Ok(AlterAction::Unsplit(Some(self.split_rows()?)));
+        }
+        if self.keywords(&["restore", "to"]) {
+            return Ok(AlterAction::RestoreTo(self.expr()?));
         }
         if self.keywords(&["no", "salt"]) {
             return Ok(AlterAction::Salt(None));
@@ -212,9 +218,6 @@ impl Parser<'_> {
             self.keyword("column");
             let column = self.ident()?;
             return self.alter_column(column);
-        }
-        if let Some(change) = self.row_security() {
-            return Ok(change);
         }
         // Rules, triggers, partitions, inheritance.
         if self.peek_any(0, &["enable", "disable", "attach", "detach", "inherit", "no", "force", "cluster", "replica", "of", "not"]) {

@@ -51,7 +51,6 @@ impl Parser<'_> {
             "tablespace",
             "event trigger",
             "access method",
-            "foreign table",
             "foreign data wrapper",
             "text search configuration",
             "text search dictionary",

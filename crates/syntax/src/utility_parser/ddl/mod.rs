@@ -101,7 +101,8 @@ impl Parser<'_> {
 
     /// The kind of an object that ALTER and DROP know.
     fn kind_of_object(&mut self) -> Option<ObjectKind> {
-        let kinds: [(&[&str], ObjectKind); 6] = [
+        let kinds: [(&[&str], ObjectKind); 7] = [
+            (&["foreign", "table"], ObjectKind::ForeignTable),
             (&["table"], ObjectKind::Table),
             (&["view"], ObjectKind::View),
             (&["materialized", "view"], ObjectKind::MaterializedView),
@@ -150,6 +151,9 @@ impl Parser<'_> {
         }
         if self.keyword("table") {
             return self.create_table(temporary);
+        }
+        if !temporary && !unlogged && self.keywords(&["foreign", "table"]) {
+            return self.create_foreign_table();
         }
         if self.keywords(&["fulltext", "index"]) {
             return self.create_fulltext_index();

@@ -3,7 +3,7 @@
 use crate::ast::{self, Ident, Statement};
 use crate::ddl::{
     Column, Constraint, ConstraintKind, CreateTable, CreateTableAs, Ddl, Family, IndexElement, KeyColumns, OnCommitAction, ReferenceAction,
-    References, RowSource, Split, TableElement,
+    References, RowSource, Split, StorageOption, TableElement,
 };
 use crate::error::SyntaxError;
 use crate::grammar::{Parse, Parser};
@@ -91,6 +91,7 @@ impl Parser<'_> {
             split: None,
             inherits,
             partitioned: false,
+            foreign: None,
         };
         self.hyperdrive_storage(&mut table)?;
         if self.keyword("partition") {
@@ -106,6 +107,56 @@ impl Parser<'_> {
             table.split = Some(self.split()?);
         }
         Ok(Ddl::CreateTable(table))
+    }
+
+    /// CREATE FOREIGN TABLE.
+    pub(super) fn create_foreign_table(&mut self) -> Parse<Ddl> {
+        let if_not_exists = self.if_not_exists()?;
+        let name = self.object_name()?;
+        self.expect_token(&Token::LParen)?;
+        let mut elements = Vec::new();
+        if !self.token(&Token::RParen) {
+            loop {
+                elements.push(self.table_element()?);
+                if !self.token(&Token::Comma) {
+                    break;
+                }
+            }
+            self.expect_token(&Token::RParen)?;
+        }
+        if self.peek_keyword(0, "server") {
+            let place = self.span().start;
+            return Err(SyntaxError::unsupported(self.sql, "foreign servers are not supported", place)
+                .with_hint("A foreign table maps a raw table of this database: leave SERVER out."));
+        }
+        let foreign = Some(if self.peek_keyword(0, "options") { self.foreign_options()? } else { Vec::new() });
+        Ok(Ddl::CreateTable(CreateTable {
+            name,
+            temporary: false,
+            if_not_exists,
+            elements,
+            options: Vec::new(),
+            on_commit: None,
+            split: None,
+            inherits: Vec::new(),
+            partitioned: false,
+            foreign,
+        }))
+    }
+
+    /// `OPTIONS (name 'value', …)`.
+    fn foreign_options(&mut self) -> Parse<Vec<StorageOption>> {
+        self.expect("options")?;
+        self.expect_token(&Token::LParen)?;
+        let mut out = Vec::new();
+        loop {
+            out.push(StorageOption { name: self.name()?, value: Some(self.string()?) });
+            if !self.token(&Token::Comma) {
+                break;
+            }
+        }
+        self.expect_token(&Token::RParen)?;
+        Ok(out)
     }
 
     /// What follows SPLIT.
@@ -202,7 +253,7 @@ impl Parser<'_> {
     pub(super) fn column(&mut self) -> Parse<Column> {
         let name = self.ident()?;
         let data_type = self.data_type()?;
-        let mut column = Column { name, data_type, collation: None, family: None, constraints: Vec::new() };
+        let mut column = Column { name, data_type, collation: None, family: None, options: Vec::new(), constraints: Vec::new() };
         loop {
             if self.keyword("collate") {
                 column.collation = Some(self.object_name()?);
@@ -210,6 +261,10 @@ impl Parser<'_> {
             }
             if column.family.is_none() && self.keyword("family") {
                 column.family = Some(self.ident()?);
+                continue;
+            }
+            if self.peek_keyword(0, "options") && self.peek(1) == Some(&Token::LParen) {
+                column.options.extend(self.foreign_options()?);
                 continue;
             }
             if self.peek_keyword(0, "compression") {

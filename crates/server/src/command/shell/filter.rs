@@ -1,0 +1,618 @@
+//! HBase's filter language: `PrefixFilter('a') AND (ValueFilter(=, 'binary:x') OR PageFilter(2))`.
+//!
+//! A filter says of each cell of a row whether it stays, and of a row whether it does. Those of an AND see what those before them have left.
+
+use regex::bytes::Regex;
+use std::cmp::Ordering;
+use stoa_engine::raw::{Row, RowCell};
+
+/// How two byte strings are to compare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Op {
+    Less,
+    LessOrEqual,
+    Equal,
+    NotEqual,
+    GreaterOrEqual,
+    Greater,
+}
+
+impl Op {
+    fn holds(self, order: Ordering) -> bool {
+        match self {
+            Op::Less => order.is_lt(),
+            Op::LessOrEqual => order.is_le(),
+            Op::Equal => order.is_eq(),
+            Op::NotEqual => order.is_ne(),
+            Op::GreaterOrEqual => order.is_ge(),
+            Op::Greater => order.is_gt(),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Comparator {
+    Binary(Vec<u8>),
+    BinaryPrefix(Vec<u8>),
+    Regex(Regex),
+    /// In lower case.
+    Substring(String),
+}
+
+#[derive(Clone, Debug)]
+struct Test {
+    op: Op,
+    to: Comparator,
+}
+
+impl Test {
+    fn holds(&self, bytes: &[u8]) -> bool {
+        let found = |yes: bool| if yes { Ordering::Equal } else { Ordering::Greater };
+        self.op.holds(match &self.to {
+            Comparator::Binary(to) => bytes.cmp(to.as_slice()),
+            Comparator::BinaryPrefix(to) => bytes.get(..to.len()).unwrap_or(bytes).cmp(to.as_slice()),
+            Comparator::Regex(to) => found(to.is_match(bytes)),
+            Comparator::Substring(to) => found(String::from_utf8_lossy(bytes).to_lowercase().contains(to)),
+        })
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Node {
+    KeyOnly,
+    FirstKeyOnly,
+    Prefix(Vec<u8>),
+    ColumnPrefix(Vec<Vec<u8>>),
+    ColumnCount(usize),
+    ColumnPagination { limit: usize, offset: usize },
+    Page { size: u64, rows: u64 },
+    InclusiveStop(Vec<u8>),
+    Times(Vec<i64>),
+    Row(Test),
+    Family(Test),
+    Qualifier(Test),
+    Value(Test),
+    Column { family: Vec<u8>, qualifier: Vec<u8>, test: Test, if_missing: bool, latest: bool, excluded: bool },
+    ColumnRange { from: Option<(Vec<u8>, bool)>, to: Option<(Vec<u8>, bool)> },
+    Skip(Box<Node>),
+    While(Box<Node>),
+    And(Vec<Node>),
+    Or(Vec<Node>),
+}
+
+/// A filter and what it has counted so far.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    root: Node,
+    done: bool,
+}
+
+impl Filter {
+    /// # Errors
+    /// What is no filter, in words.
+    pub fn parse(text: &[u8]) -> Result<Self, String> {
+        let mut reader = Reader { text, at: 0 };
+        let root = reader.or()?;
+        reader.space();
+        match reader.text.get(reader.at..) {
+            None | Some([]) => Ok(Self { root, done: false }),
+            Some(rest) => Err(format!("Incorrect filter string: {}", String::from_utf8_lossy(rest))),
+        }
+    }
+
+    /// Whether no row that comes can stay.
+    pub fn is_done(&self) -> bool {
+        self.done
+    }
+
+    /// What a filter leaves of a row.
+    pub fn apply(&mut self, row: Row) -> Option<Row> {
+        let mut mask = vec![true; row.cells.len()];
+        let mut empty = false;
+        let verdict = self.root.apply(&row, &mut mask, &mut empty);
+        self.done |= verdict.done;
+        if verdict.drops_key || !mask.contains(&true) {
+            return None;
+        }
+        let mut pages_full = false;
+        self.root.count_row(&mut pages_full);
+        self.done |= pages_full;
+        if verdict.drops_row {
+            return None;
+        }
+        let mut kept = mask.iter();
+        let mut cells = row.cells;
+        cells.retain(|_| kept.next().copied().unwrap_or(false));
+        if empty {
+            cells.iter_mut().for_each(|cell| cell.value.clear());
+        }
+        Some(Row { key: row.key, cells })
+    }
+}
+
+/// What is said of a whole row.
+#[derive(Clone, Copy, Default)]
+struct Verdict {
+    /// By its key: nothing counts it.
+    drops_key: bool,
+    drops_row: bool,
+    /// No row behind it stays.
+    done: bool,
+}
+
+impl Node {
+    /// Takes cells out of `mask`; `empty` is set where values are not wanted.
+    fn apply(&mut self, row: &Row, mask: &mut [bool], empty: &mut bool) -> Verdict {
+        let mut verdict = Verdict::default();
+        let keep = |mask: &mut [bool], test: &dyn Fn(&RowCell) -> bool| {
+            for (kept, cell) in mask.iter_mut().zip(&row.cells) {
+                *kept = *kept && test(cell);
+            }
+        };
+        match self {
+            Node::KeyOnly => *empty = true,
+            Node::FirstKeyOnly => {
+                let first = mask.iter().position(|kept| *kept);
+                mask.iter_mut().enumerate().for_each(|(at, kept)| *kept = Some(at) == first);
+            }
+            Node::Prefix(prefix) => {
+                verdict.drops_key = !row.key.starts_with(prefix);
+                verdict.done = verdict.drops_key && row.key.as_slice() > prefix.as_slice();
+            }
+            Node::ColumnPrefix(prefixes) => keep(mask, &|cell| prefixes.iter().any(|prefix| cell.qualifier.starts_with(prefix))),
+            Node::ColumnCount(most) => columns(row, mask, 0, *most),
+            Node::ColumnPagination { limit, offset } => columns(row, mask, *offset, *limit),
+            Node::Page { size, rows } => {
+                verdict.drops_key = *rows >= *size;
+                verdict.done = verdict.drops_key;
+            }
+            Node::InclusiveStop(last) => {
+                verdict.drops_key = row.key.as_slice() > last.as_slice();
+                verdict.done = verdict.drops_key;
+            }
+            Node::Times(times) => keep(mask, &|cell| times.contains(&cell.time)),
+            Node::Row(test) => verdict.drops_key = !test.holds(&row.key),
+            Node::Family(test) => keep(mask, &|cell| test.holds(cell.family.as_bytes())),
+            Node::Qualifier(test) => keep(mask, &|cell| test.holds(&cell.qualifier)),
+            Node::Value(test) => keep(mask, &|cell| test.holds(&cell.value)),
+            Node::Column { family, qualifier, test, if_missing, latest, excluded } => {
+                let own = |cell: &RowCell| cell.family.as_bytes() == family.as_slice() && cell.qualifier == *qualifier;
+                let kept = |(at, cell): &(usize, &RowCell)| mask.get(*at) == Some(&true) && own(cell);
+                let mut versions = row.cells.iter().enumerate().filter(kept);
+                let (drops, from) = match versions.next() {
+                    None => (*if_missing, None),
+                    Some((at, newest)) => {
+                        let found = test.holds(&newest.value) || (!*latest && versions.any(|(_, cell)| test.holds(&cell.value)));
+                        (!found, (!found).then_some(at))
+                    }
+                };
+                verdict.drops_row = drops;
+                // Within an OR the cells before the one that does not fit are still there.
+                if let Some(from) = from {
+                    mask.iter_mut().skip(from).for_each(|kept| *kept = false);
+                }
+                if *excluded {
+                    keep(mask, &|cell| !own(cell));
+                }
+            }
+            Node::ColumnRange { from, to } => keep(mask, &|cell| {
+                let q = cell.qualifier.as_slice();
+                let above = |(bound, inclusive): &(Vec<u8>, bool)| q > bound.as_slice() || (*inclusive && q == bound.as_slice());
+                let below = |(bound, inclusive): &(Vec<u8>, bool)| q < bound.as_slice() || (*inclusive && q == bound.as_slice());
+                from.as_ref().is_none_or(above) && to.as_ref().is_none_or(below)
+            }),
+            Node::Skip(node) => {
+                let before = mask.iter().filter(|kept| **kept).count();
+                verdict = node.apply(row, mask, empty);
+                verdict.drops_row |= mask.iter().filter(|kept| **kept).count() < before;
+            }
+            Node::While(node) => {
+                let before = mask.iter().filter(|kept| **kept).count();
+                verdict = node.apply(row, mask, empty);
+                verdict.done |= verdict.drops_key || verdict.drops_row || mask.iter().filter(|kept| **kept).count() < before;
+            }
+            Node::And(nodes) => {
+                for node in nodes {
+                    let one = node.apply(row, mask, empty);
+                    verdict.drops_key |= one.drops_key;
+                    verdict.drops_row |= one.drops_row;
+                    verdict.done |= one.done;
+                }
+            }
+            Node::Or(nodes) => {
+                verdict = Verdict { drops_key: true, drops_row: true, done: true };
+                let mut any = vec![false; mask.len()];
+                let mut all_empty = true;
+                for node in nodes {
+                    let (mut own, mut own_empty) = (mask.to_vec(), false);
+                    let one = node.apply(row, &mut own, &mut own_empty);
+                    verdict.drops_key &= one.drops_key;
+                    verdict.done &= one.done;
+                    if one.drops_key {
+                        continue;
+                    }
+                    verdict.drops_row &= one.drops_row;
+                    all_empty &= own_empty;
+                    any.iter_mut().zip(own).for_each(|(any, own)| *any |= own);
+                }
+                *empty |= all_empty && !verdict.drops_row;
+                mask.copy_from_slice(&any);
+            }
+        }
+        verdict
+    }
+
+    /// A row has cells that stay; full pages end a scan unless an OR has others.
+    fn count_row(&mut self, full: &mut bool) {
+        match self {
+            Node::Page { size, rows } => {
+                *rows += 1;
+                *full |= *rows >= *size;
+            }
+            Node::And(nodes) => nodes.iter_mut().for_each(|node| node.count_row(full)),
+            Node::Or(nodes) => nodes.iter_mut().for_each(|node| node.count_row(&mut false)),
+            Node::Skip(node) | Node::While(node) => node.count_row(full),
+            _ => {}
+        }
+    }
+}
+
+/// Keeps the columns of a row from one number on, at most so many.
+fn columns(row: &Row, mask: &mut [bool], offset: usize, most: usize) {
+    let mut count = 0;
+    let mut last: Option<(&str, &[u8])> = None;
+    for (kept, cell) in mask.iter_mut().zip(&row.cells).filter(|(kept, _)| **kept) {
+        let column = (cell.family.as_str(), cell.qualifier.as_slice());
+        count += usize::from(last != Some(column));
+        last = Some(column);
+        *kept = count > offset && count <= offset.saturating_add(most);
+    }
+}
+
+enum Argument {
+    Text(Vec<u8>),
+    Number(i64),
+    Bool(bool),
+    Op(Op),
+}
+
+struct Reader<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while self.peek().is_some_and(|b| b.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    fn symbol(&mut self, symbol: u8) -> bool {
+        self.space();
+        let there = self.peek() == Some(symbol);
+        self.at += usize::from(there);
+        there
+    }
+
+    fn expect(&mut self, symbol: u8) -> Result<(), String> {
+        if self.symbol(symbol) { Ok(()) } else { Err(self.wrong()) }
+    }
+
+    fn wrong(&self) -> String {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        format!("Incorrect filter string near \"{}\"", String::from_utf8_lossy(rest))
+    }
+
+    fn word(&mut self) -> String {
+        self.space();
+        let from = self.at;
+        while self.peek().is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_') {
+            self.at += 1;
+        }
+        String::from_utf8_lossy(self.text.get(from..self.at).unwrap_or_default()).into_owned()
+    }
+
+    fn keyword(&mut self, keyword: &str) -> bool {
+        let from = self.at;
+        let there = self.word() == keyword;
+        if !there {
+            self.at = from;
+        }
+        there
+    }
+
+    fn or(&mut self) -> Result<Node, String> {
+        let mut nodes = vec![self.and()?];
+        while self.keyword("OR") {
+            nodes.push(self.and()?);
+        }
+        Ok(if nodes.len() > 1 { Node::Or(nodes) } else { nodes.swap_remove(0) })
+    }
+
+    fn and(&mut self) -> Result<Node, String> {
+        let mut nodes = vec![self.one()?];
+        while self.keyword("AND") {
+            nodes.push(self.one()?);
+        }
+        Ok(if nodes.len() > 1 { Node::And(nodes) } else { nodes.swap_remove(0) })
+    }
+
+    fn one(&mut self) -> Result<Node, String> {
+        if self.keyword("SKIP") {
+            return Ok(Node::Skip(Box::new(self.one()?)));
+        }
+        if self.keyword("WHILE") {
+            return Ok(Node::While(Box::new(self.one()?)));
+        }
+        if self.symbol(b'(') {
+            let node = self.or()?;
+            self.expect(b')')?;
+            return Ok(node);
+        }
+        let name = self.word();
+        if name.is_empty() {
+            return Err(self.wrong());
+        }
+        self.expect(b'(')?;
+        let mut arguments = Vec::new();
+        if !self.symbol(b')') {
+            loop {
+                arguments.push(self.argument()?);
+                if !self.symbol(b',') {
+                    break;
+                }
+            }
+            self.expect(b')')?;
+        }
+        node(&name, arguments)
+    }
+
+    fn argument(&mut self) -> Result<Argument, String> {
+        self.space();
+        match self.peek() {
+            Some(b'\'') => {
+                self.at += 1;
+                let mut out = Vec::new();
+                loop {
+                    match (self.peek(), self.text.get(self.at + 1)) {
+                        (Some(b'\''), Some(b'\'')) => {
+                            out.push(b'\'');
+                            self.at += 2;
+                        }
+                        (Some(b'\''), _) => {
+                            self.at += 1;
+                            return Ok(Argument::Text(out));
+                        }
+                        (Some(byte), _) => {
+                            out.push(byte);
+                            self.at += 1;
+                        }
+                        (None, _) => return Err(self.wrong()),
+                    }
+                }
+            }
+            Some(b'<' | b'>' | b'=' | b'!') => {
+                let two = self.text.get(self.at..self.at + 2).unwrap_or_default();
+                let (op, length) = match (self.peek(), two) {
+                    (_, b"<=") => (Op::LessOrEqual, 2),
+                    (_, b">=") => (Op::GreaterOrEqual, 2),
+                    (_, b"!=") => (Op::NotEqual, 2),
+                    (Some(b'<'), _) => (Op::Less, 1),
+                    (Some(b'>'), _) => (Op::Greater, 1),
+                    (Some(b'='), _) => (Op::Equal, 1),
+                    _ => return Err(self.wrong()),
+                };
+                self.at += length;
+                Ok(Argument::Op(op))
+            }
+            _ => {
+                let negative = self.symbol(b'-');
+                let from = self.at;
+                let word = self.word();
+                match word.as_str() {
+                    "true" => Ok(Argument::Bool(true)),
+                    "false" => Ok(Argument::Bool(false)),
+                    word => match word.parse::<i64>() {
+                        Ok(number) => Ok(Argument::Number(if negative { -number } else { number })),
+                        Err(_) => {
+                            self.at = from;
+                            Err(self.wrong())
+                        }
+                    },
+                }
+            }
+        }
+    }
+}
+
+fn comparator(text: &[u8]) -> Result<Comparator, String> {
+    let colon = text.iter().position(|b| *b == b':').ok_or("Incorrect comparator: it has a type before a colon")?;
+    let (kind, value) = (text.get(..colon).unwrap_or_default(), text.get(colon + 1..).unwrap_or_default());
+    match kind {
+        b"binary" => Ok(Comparator::Binary(value.to_vec())),
+        b"binaryprefix" => Ok(Comparator::BinaryPrefix(value.to_vec())),
+        b"regexstring" => {
+            let pattern = String::from_utf8_lossy(value);
+            Regex::new(&pattern).map(Comparator::Regex).map_err(|e| format!("Incorrect regular expression: {e}"))
+        }
+        b"substring" => Ok(Comparator::Substring(String::from_utf8_lossy(value).to_lowercase())),
+        other => Err(format!("Incorrect comparator: {}", String::from_utf8_lossy(other))),
+    }
+}
+
+fn test(op: Op, to: &[u8]) -> Result<Test, String> {
+    let to = comparator(to)?;
+    if matches!(to, Comparator::Regex(_) | Comparator::Substring(_)) && !matches!(op, Op::Equal | Op::NotEqual) {
+        return Err("A regexstring comparator and a substring comparator can only be used with EQUAL and NOT_EQUAL".into());
+    }
+    Ok(Test { op, to })
+}
+
+fn node(name: &str, arguments: Vec<Argument>) -> Result<Node, String> {
+    use Argument::{Bool, Number, Op as Compare, Text};
+    let wrong = || format!("Incorrect arguments passed to {name}");
+    let count = |n: i64| usize::try_from(n).map_err(|_| wrong());
+    Ok(match (name, arguments.as_slice()) {
+        ("KeyOnlyFilter", []) => Node::KeyOnly,
+        ("FirstKeyOnlyFilter", []) => Node::FirstKeyOnly,
+        ("PrefixFilter", [Text(prefix)]) => Node::Prefix(prefix.clone()),
+        ("ColumnPrefixFilter", [Text(prefix)]) => Node::ColumnPrefix(vec![prefix.clone()]),
+        ("MultipleColumnPrefixFilter", many @ [_, ..]) => {
+            let text = |argument: &Argument| match argument {
+                Text(text) => Ok(text.clone()),
+                _ => Err(wrong()),
+            };
+            Node::ColumnPrefix(many.iter().map(text).collect::<Result<_, _>>()?)
+        }
+        ("ColumnCountGetFilter", [Number(n)]) => Node::ColumnCount(count(*n)?),
+        ("ColumnPaginationFilter", [Number(limit), Number(offset)]) => {
+            Node::ColumnPagination { limit: count(*limit)?, offset: count(*offset)? }
+        }
+        ("PageFilter", [Number(size)]) => Node::Page { size: u64::try_from(*size).map_err(|_| wrong())?, rows: 0 },
+        ("InclusiveStopFilter", [Text(last)]) => Node::InclusiveStop(last.clone()),
+        ("TimestampsFilter" | "TimeStampsFilter", many) => {
+            let number = |argument: &Argument| match argument {
+                Number(n) => Ok(*n),
+                _ => Err(wrong()),
+            };
+            Node::Times(many.iter().map(number).collect::<Result<_, _>>()?)
+        }
+        ("RowFilter", [Compare(op), Text(to)]) => Node::Row(test(*op, to)?),
+        ("FamilyFilter", [Compare(op), Text(to)]) => Node::Family(test(*op, to)?),
+        ("QualifierFilter", [Compare(op), Text(to)]) => Node::Qualifier(test(*op, to)?),
+        ("ValueFilter", [Compare(op), Text(to)]) => Node::Value(test(*op, to)?),
+        (
+            "SingleColumnValueFilter" | "SingleColumnValueExcludeFilter",
+            [Text(family), Text(qualifier), Compare(op), Text(to), rest @ ..],
+        ) => {
+            let (if_missing, latest) = match rest {
+                [] => (false, true),
+                [Bool(if_missing), Bool(latest)] => (*if_missing, *latest),
+                _ => return Err(wrong()),
+            };
+            let excluded = name == "SingleColumnValueExcludeFilter";
+            Node::Column { family: family.clone(), qualifier: qualifier.clone(), test: test(*op, to)?, if_missing, latest, excluded }
+        }
+        ("ColumnRangeFilter", [Text(from), Bool(from_inclusive), Text(to), Bool(to_inclusive)]) => {
+            let bound = |text: &[u8], inclusive: bool| (!text.is_empty()).then(|| (text.to_vec(), inclusive));
+            Node::ColumnRange { from: bound(from, *from_inclusive), to: bound(to, *to_inclusive) }
+        }
+        (
+            "KeyOnlyFilter"
+            | "FirstKeyOnlyFilter"
+            | "PrefixFilter"
+            | "ColumnPrefixFilter"
+            | "MultipleColumnPrefixFilter"
+            | "ColumnCountGetFilter"
+            | "ColumnPaginationFilter"
+            | "PageFilter"
+            | "InclusiveStopFilter"
+            | "RowFilter"
+            | "FamilyFilter"
+            | "QualifierFilter"
+            | "ValueFilter"
+            | "SingleColumnValueFilter"
+            | "SingleColumnValueExcludeFilter"
+            | "ColumnRangeFilter",
+            _,
+        ) => return Err(wrong()),
+        _ => return Err(format!("Filter {name} does not exist")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+    use stoa_engine::raw::CellKind;
+
+    fn rows() -> Vec<Row> {
+        let cell = |column: &str, time: i64, value: &str| {
+            let (family, qualifier) = column.split_once(':').unwrap();
+            RowCell { family: family.into(), qualifier: qualifier.into(), time, kind: CellKind::Put, value: value.into() }
+        };
+        let row = |key: &str, cells: Vec<RowCell>| Row { key: key.into(), cells };
+        vec![
+            row("a1", vec![cell("f:x", 2, "1"), cell("f:x", 1, "0"), cell("f:y", 1, "Abc"), cell("g:x", 1, "1")]),
+            row("a2", vec![cell("f:y", 1, "abd")]),
+            row("b1", vec![cell("f:x", 3, "2"), cell("g:z", 1, "")]),
+            row("c1", vec![cell("g:yy", 1, "7")]),
+        ]
+    }
+
+    /// The rows that a filter leaves: key, then columns with values.
+    fn left(filter: &str) -> String {
+        let mut filter = Filter::parse(filter.as_bytes()).unwrap_or_else(|e| panic!("{filter}: {e}"));
+        let mut out = Vec::new();
+        for row in rows() {
+            if let Some(row) = filter.apply(row) {
+                let text =
+                    |c: &RowCell| format!("{}:{}={}", c.family, String::from_utf8_lossy(&c.qualifier), String::from_utf8_lossy(&c.value));
+                out.push(format!("{} {}", String::from_utf8_lossy(&row.key), row.cells.iter().map(text).collect::<Vec<_>>().join(",")));
+            }
+            if filter.is_done() {
+                break;
+            }
+        }
+        out.join("; ")
+    }
+
+    #[test]
+    fn filters_leave_what_hbase_leaves() {
+        for (filter, expected) in [
+            ("PrefixFilter('a')", "a1 f:x=1,f:x=0,f:y=Abc,g:x=1; a2 f:y=abd"),
+            ("RowFilter(>=, 'binary:b')", "b1 f:x=2,g:z=; c1 g:yy=7"),
+            ("RowFilter(=, 'regexstring:^.2$')", "a2 f:y=abd"),
+            ("RowFilter(!=, 'binaryprefix:a')", "b1 f:x=2,g:z=; c1 g:yy=7"),
+            ("FamilyFilter(=, 'binary:g') AND ValueFilter(>, 'binary:')", "a1 g:x=1; c1 g:yy=7"),
+            ("QualifierFilter(<, 'binary:y')", "a1 f:x=1,f:x=0,g:x=1; b1 f:x=2"),
+            ("ColumnPrefixFilter('y')", "a1 f:y=Abc; a2 f:y=abd; c1 g:yy=7"),
+            ("MultipleColumnPrefixFilter('yy', 'z')", "b1 g:z=; c1 g:yy=7"),
+            ("ValueFilter(=, 'substring:ABC')", "a1 f:y=Abc"),
+            ("KeyOnlyFilter() AND FirstKeyOnlyFilter()", "a1 f:x=; a2 f:y=; b1 f:x=; c1 g:yy="),
+            ("PageFilter(2)", "a1 f:x=1,f:x=0,f:y=Abc,g:x=1; a2 f:y=abd"),
+            ("PageFilter (1) AND ColumnPrefixFilter('z')", "b1 g:z="),
+            ("SingleColumnValueFilter('f', 'x', =, 'binary:1')", "a1 f:x=1,f:x=0,f:y=Abc,g:x=1; a2 f:y=abd; c1 g:yy=7"),
+            ("SingleColumnValueFilter('f', 'x', =, 'binary:1', true, true)", "a1 f:x=1,f:x=0,f:y=Abc,g:x=1"),
+            ("SingleColumnValueFilter('f', 'x', =, 'binary:0', true, false)", "a1 f:x=1,f:x=0,f:y=Abc,g:x=1"),
+            ("SingleColumnValueExcludeFilter('f', 'x', >, 'binary:1', true, true)", "b1 g:z="),
+            ("ColumnCountGetFilter(1)", "a1 f:x=1,f:x=0; a2 f:y=abd; b1 f:x=2; c1 g:yy=7"),
+            ("ColumnPaginationFilter(1, 1)", "a1 f:y=Abc; b1 g:z="),
+            ("ColumnRangeFilter('x', false, 'yy', true)", "a1 f:y=Abc; a2 f:y=abd; c1 g:yy=7"),
+            ("InclusiveStopFilter('a2')", "a1 f:x=1,f:x=0,f:y=Abc,g:x=1; a2 f:y=abd"),
+            ("TimestampsFilter(2, 3)", "a1 f:x=1; b1 f:x=2"),
+            ("PrefixFilter('b') OR ColumnPrefixFilter('yy')", "b1 f:x=2,g:z=; c1 g:yy=7"),
+            (
+                "SingleColumnValueFilter('f', 'x', >=, 'binary:2', true, true) OR QualifierFilter(=, 'substring:Z')",
+                "a2 f:y=abd; b1 f:x=2,g:z=; c1 g:yy=7",
+            ),
+            ("(PrefixFilter('a') OR PrefixFilter('c')) AND QualifierFilter(=, 'binaryprefix:y')", "a1 f:y=Abc; a2 f:y=abd; c1 g:yy=7"),
+            ("SKIP ValueFilter(!=, 'binary:0')", "a2 f:y=abd; b1 f:x=2,g:z=; c1 g:yy=7"),
+            ("WHILE RowFilter(!=, 'binary:b1')", "a1 f:x=1,f:x=0,f:y=Abc,g:x=1; a2 f:y=abd"),
+            ("ValueFilter(=, 'binary:it''s')", ""),
+        ] {
+            assert_eq!(left(filter), expected, "{filter}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_filter_is_told() {
+        for (filter, expected) in [
+            ("NoFilter()", "Filter NoFilter does not exist"),
+            ("PageFilter('a')", "Incorrect arguments passed to PageFilter"),
+            ("ValueFilter(<, 'substring:a')", "A regexstring comparator"),
+            ("ValueFilter(=, 'abc')", "Incorrect comparator"),
+            ("ValueFilter(=, 'binary:a'", "Incorrect filter string"),
+            ("PageFilter(1) PageFilter(2)", "Incorrect filter string"),
+            ("", "Incorrect filter string"),
+        ] {
+            let error = Filter::parse(filter.as_bytes()).unwrap_err();
+            assert!(error.starts_with(expected), "{filter}: {error}");
+        }
+    }
+}

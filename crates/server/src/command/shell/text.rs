@@ -1,0 +1,197 @@
+//! How HBase's shell prints bytes, times, options and tables of two columns.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write};
+
+/// `Bytes.toStringBinary`: what is no printable ASCII as `\x00`.
+pub fn binary(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    for byte in bytes {
+        match byte {
+            b'\\' => out.push_str("\\x5C"),
+            b' '..=b'~' => out.push(char::from(*byte)),
+            _ => {
+                let _ = write!(out, "\\x{byte:02X}");
+            }
+        }
+    }
+    out
+}
+
+/// A time in milliseconds since 1970 as Java's `LocalDateTime` writes it, in the time zone of the process.
+pub fn time(ms: i64) -> String {
+    let seconds = ms.div_euclid(1000);
+    let millis = ms.rem_euclid(1000);
+    // SAFETY: an all-zero `tm` is a valid one, which the call fills from a number that lives as long as the call.
+    let (tm, known) = unsafe {
+        let mut tm: libc::tm = std::mem::zeroed();
+        let known = !libc::localtime_r(&raw const seconds, &raw mut tm).is_null();
+        (tm, known)
+    };
+    if !known {
+        return ms.to_string();
+    }
+    let year = i64::from(tm.tm_year) + 1900;
+    // Years beyond four digits have a sign.
+    let year = if year > 9999 { format!("+{year}") } else { format!("{year:04}") };
+    let mut out = format!("{year}-{:02}-{:02}T{:02}:{:02}", tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min);
+    if tm.tm_sec > 0 || millis > 0 {
+        let _ = write!(out, ":{:02}", tm.tm_sec);
+    }
+    if millis > 0 {
+        let _ = write!(out, ".{millis:03}");
+    }
+    out
+}
+
+/// `PrettyPrinter`'s form of a ttl in seconds.
+pub fn ttl(seconds: u64) -> String {
+    let plural = |n: u64, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "S" });
+    if seconds < 60 {
+        return plural(seconds, "SECOND");
+    }
+    let parts = [(seconds / 86_400, "DAY"), (seconds / 3600 % 24, "HOUR"), (seconds / 60 % 60, "MINUTE"), (seconds % 60, "SECOND")];
+    let shown: Vec<String> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| plural(*n, word)).collect();
+    format!("{} ({})", plural(seconds, "SECOND"), shown.join(" "))
+}
+
+/// `PrettyPrinter`'s form of bytes.
+pub fn bytes(n: u64) -> String {
+    let (megabytes, kilobytes, rest) = (n >> 20, n >> 10 & 1023, n & 1023);
+    let mut parts = Vec::new();
+    if megabytes > 0 {
+        parts.push(format!("{megabytes}MB"));
+    }
+    if kilobytes > 0 {
+        parts.push(format!("{kilobytes}KB"));
+    }
+    match parts.is_empty() {
+        true => format!("{n} B"),
+        false if rest > 0 => format!("{n} B ({} {rest}B)", parts.join(" ")),
+        false => format!("{n} B ({})", parts.join(" ")),
+    }
+}
+
+/// Prints lines. To a terminal, rows have two columns of a width, and what is wider goes on below.
+pub struct Printer {
+    out: Box<dyn Write + Send>,
+    width: usize,
+}
+
+impl Printer {
+    pub fn of_stdout() -> Self {
+        Self::new(Box::new(std::io::BufWriter::new(std::io::stdout())), width_of_stdout())
+    }
+
+    pub fn new(out: Box<dyn Write + Send>, width: usize) -> Self {
+        Self { out, width }
+    }
+
+    pub fn line(&mut self, text: &str) -> std::io::Result<()> {
+        writeln!(self.out, "{text}")
+    }
+
+    pub fn header(&mut self, left: &str, right: &str) -> std::io::Result<()> {
+        self.columns(left, right, false)
+    }
+
+    pub fn row(&mut self, left: &str, right: &str) -> std::io::Result<()> {
+        self.columns(left, right, true)
+    }
+
+    fn columns(&mut self, left: &str, right: &str, inset: bool) -> std::io::Result<()> {
+        let (before, between) = if inset { (" ", " ") } else { ("", "  ") };
+        if self.width < 8 {
+            return writeln!(self.out, "{before}{left}{between}{right}");
+        }
+        let first = self.width / 4;
+        let second = self.width - first - 2;
+        let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
+        let (mut left, mut right) = (left.chunks(first), right.chunks(second));
+        let mut printed = false;
+        loop {
+            let (l, r) = (left.next(), right.next());
+            if l.is_none() && r.is_none() && printed {
+                return Ok(());
+            }
+            printed = true;
+            let text = |part: Option<&[char]>| part.unwrap_or_default().iter().collect::<String>();
+            let (l, r) = (text(l), text(r));
+            writeln!(self.out, "{before}{l:<first$}{between}{r:<second$}")?;
+        }
+    }
+
+    pub fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The width of the terminal that the output goes to; 0 if it goes elsewhere.
+pub fn width_of_stdout() -> usize {
+    if !std::io::stdout().is_terminal() {
+        return 0;
+    }
+    // SAFETY: an all-zero `winsize` is a valid one, which the call fills.
+    let columns = unsafe {
+        let mut size: libc::winsize = std::mem::zeroed();
+        if libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) == 0 { usize::from(size.ws_col) } else { 0 }
+    };
+    if columns == 0 { 100 } else { columns }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn bytes_are_shown_and_read() {
+        let bytes = b"a b\x00\xff~\\\x7f\n";
+        assert_eq!(binary(bytes), r"a b\x00\xFF~\x5C\x7F\x0A");
+        assert_eq!(stoa_engine::raw::from_binary(binary(bytes).as_bytes()), bytes);
+    }
+
+    #[test]
+    fn sizes_and_ages_are_as_the_pretty_printer_has_them() {
+        for (seconds, text) in [
+            (1, "1 SECOND"),
+            (59, "59 SECONDS"),
+            (60, "60 SECONDS (1 MINUTE)"),
+            (18_000, "18000 SECONDS (5 HOURS)"),
+            (90_061, "90061 SECONDS (1 DAY 1 HOUR 1 MINUTE 1 SECOND)"),
+        ] {
+            assert_eq!(ttl(seconds), text);
+        }
+        assert_eq!(
+            (bytes(65_536).as_str(), bytes(1001).as_str(), bytes(2_593_000).as_str()),
+            ("65536 B (64KB)", "1001 B", "2593000 B (2MB 484KB 232B)")
+        );
+    }
+
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn rows_have_columns_of_a_width_on_terminals_alone() {
+        let shared = Shared::default();
+        let mut plain = Printer::new(Box::new(shared.clone()), 0);
+        plain.header("ROW", "COLUMN+CELL").unwrap();
+        plain.row("r1", "column=f:q").unwrap();
+        let mut wide = Printer::new(Box::new(shared.clone()), 16);
+        wide.header("ROW", "COLUMN").unwrap();
+        wide.row("r1234", "abcdefghijklm").unwrap();
+        let text = String::from_utf8(shared.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(text, "ROW  COLUMN+CELL\n r1 column=f:q\nROW   COLUMN    \n r123 abcdefghij\n 4    klm       \n");
+    }
+}

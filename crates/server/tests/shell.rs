@@ -1,0 +1,190 @@
+//! `stoa shell` runs the scripts in `tests/shell`: each `NAME.hbase` on an empty database, what it prints in `NAME.out`.
+//!
+//! Times that commands took and times of now are masked. `STOA_UPDATE_SHELL_TESTS=1` writes the output of every script anew.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use regex::Regex;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn stoa(data: &Path, command: &str, more: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_stoa"))
+        .args([command, "--memory-limit", "256MB", "--data"])
+        .arg(data)
+        .args(more)
+        .env("TZ", "UTC")
+        .env("USER", "somebody")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn shell(data: &Path, script: &str) -> String {
+    let output = stoa(data, "shell", &[], script);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let took = Regex::new(r"Took \d+\.\d{4} seconds").unwrap().replace_all(&text, "Took T seconds").into_owned();
+    Regex::new(r"timestamp=20[0-9T:.-]+").unwrap().replace_all(&took, "timestamp=NOW").into_owned()
+}
+
+fn sql(data: &Path, text: &str) -> String {
+    let output = stoa(data, "sql", &["--plain", "-c", text], "");
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn scripts_print_what_hbase_prints() {
+    let mut scripts: Vec<PathBuf> =
+        std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/shell")).unwrap().map(|e| e.unwrap().path()).collect();
+    scripts.retain(|path| path.extension().is_some_and(|e| e == "hbase"));
+    scripts.sort();
+    assert!(scripts.len() > 3, "{scripts:?}");
+    for path in scripts {
+        let directory = tempfile::tempdir().unwrap();
+        let printed = shell(directory.path(), &std::fs::read_to_string(&path).unwrap());
+        let expected = path.with_extension("out");
+        if std::env::var_os("STOA_UPDATE_SHELL_TESTS").is_some() {
+            std::fs::write(&expected, &printed).unwrap();
+        }
+        assert_eq!(printed, std::fs::read_to_string(&expected).unwrap_or_default(), "{}", path.display());
+    }
+}
+
+#[test]
+fn a_script_ends_at_its_first_error_if_it_is_to() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = stoa(directory.path(), "shell", &["--noninteractive"], "put 't', 'r', 'f:q', 'v'\ncreate 't', 'f'\n");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(!String::from_utf8_lossy(&output.stdout).contains("Created"));
+    let output = stoa(directory.path(), "shell", &[], "put 't', 'r', 'f:q', 'v'\ncreate 't', 'f'\n");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Created"));
+    assert_eq!(stoa(directory.path(), "shell", &[], "list\nexit\nput\n").status.code(), Some(0));
+}
+
+#[test]
+fn raw_tables_survive_restarts_and_backups() {
+    let directory = tempfile::tempdir().unwrap();
+    let (data, copy) = (directory.path().join("data"), directory.path().join("copy"));
+    shell(
+        &data,
+        "create 't', {NAME => 'f', VERSIONS => 2}\nput 't', \"\\x00k\", 'f:q', 'one', 1\nput 't', \"\\x00k\", 'f:q', 'two', 2\ndisable 't'\n",
+    );
+    let scan = "enable 't'\nscan 't', {VERSIONS => 5}\n";
+    let expected = "Took T seconds\nROW  COLUMN+CELL\n \\x00k column=f:q, timestamp=1970-01-01T00:00:00.002, value=two\n \
+                    \\x00k column=f:q, timestamp=1970-01-01T00:00:00.001, value=one\n1 row(s)\nTook T seconds\n";
+    assert!(shell(&data, "get 't', \"\\x00k\"").contains("ERROR: Table t is disabled!"));
+    let output = stoa(&data, "backup", &[copy.to_str().unwrap()], "");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(shell(&data, scan), expected);
+    assert_eq!(shell(&copy, scan), expected);
+}
+
+#[test]
+fn sql_sees_keys_and_changes_no_cells() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path();
+    shell(
+        data,
+        "create 't', 'f'\nput 't', 'a', 'f:q', '1'\nput 't', 'b', 'f:q', '1'\ndeleteall 't', 'a'\ncreate_namespace 'n'\ncreate 'n:T.1', 'f'",
+    );
+    assert_eq!(sql(data, "SELECT \"row\" FROM t; SELECT count(*) FROM t"), "\\x62\n1\n");
+    let refused = sql(data, "INSERT INTO t VALUES ('c')");
+    assert!(refused.contains("cannot change raw table \"t\"") && refused.contains("stoa shell"), "{refused}");
+    for (statement, error) in [
+        ("ALTER TABLE t ADD COLUMN a int", "ALTER action ADD COLUMN cannot be performed on relation \"t\""),
+        ("CREATE INDEX ON t (\"row\")", "cannot create index on relation \"t\""),
+        ("CREATE TABLE c (r bytea REFERENCES t)", "has cells of other programs"),
+        ("CREATE TABLE c (a int, FAMILY f ()) WITH (raw)", "families and nothing else"),
+        ("CREATE TABLE c () WITH (raw)", "at least one family"),
+        ("ALTER TABLE t DROP FAMILY f", "at least one family"),
+    ] {
+        let said = sql(data, statement);
+        assert!(said.contains(error), "{statement}: {said}");
+    }
+    assert_eq!(sql(data, "SELECT count(*) FROM n.\"T.1\"; DROP TABLE n.\"T.1\"; TRUNCATE t; SELECT count(*) FROM t"), "0\n0\n");
+    assert!(shell(data, "list").contains("TABLE\nt\n1 row(s)"));
+}
+
+#[test]
+fn tables_of_sql_show_their_cells_and_are_not_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path();
+    sql(data, "CREATE TABLE s (id int PRIMARY KEY, name text, FAMILY d (name)); INSERT INTO s VALUES (1, 'x')");
+    let printed = shell(data, "scan 's'\nput 's', 'r', 'd:q', 'v'\ndisable 's'\ndrop 's'\ntruncate 's'\nalter 's', 'g'");
+    assert!(printed.contains(" \\x80\\x00\\x00\\x01 column=d:, timestamp=NOW, value=\\x01\\x00"), "{printed}");
+    assert!(printed.contains("row=(id => 1, name => x)"), "{printed}");
+    assert_eq!(printed.matches("ERROR: Table s belongs to SQL").count(), 5, "{printed}");
+    assert_eq!(sql(data, "SELECT * FROM s"), "1\tx\n");
+}
+
+#[test]
+fn a_server_that_has_the_directory_is_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path();
+    let mut server = Command::new(env!("CARGO_BIN_EXE_stoa"))
+        .args(["serve", "--memory-limit", "256MB", "--listen", "127.0.0.1:0", "--socket-dir", "none", "--data"])
+        .arg(data)
+        .env("TZ", "UTC")
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let socket = data.join("shell.sock");
+    let started = std::time::Instant::now();
+    while !socket.exists() {
+        assert!(started.elapsed().as_secs() < 60 && server.try_wait().unwrap().is_none(), "the server does not start");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&socket).unwrap().permissions()) & 0o777, 0o600);
+    assert_eq!(shell(data, "create 't', 'f'\nput 't', 'r', 'f:q', 'v', 1\n"), "Created table t\nTook T seconds\nTook T seconds\n");
+    // Shells that are there at once see what the others do.
+    let many: Vec<_> = (0..4)
+        .map(|n| {
+            let data = data.to_owned();
+            std::thread::spawn(move || {
+                shell(&data, &format!("incr 't', 'c', 'f:n'\nput 't', 'r{n}', 'f:q', \"{}\"\n", "x".repeat(100_000)))
+            })
+        })
+        .collect();
+    many.into_iter().for_each(|thread| assert!(!thread.join().unwrap().contains("ERROR")));
+    assert!(shell(data, "get_counter 't', 'c', 'f:n'").contains("COUNTER VALUE = 4"));
+    assert_eq!(shell(data, "scan 't'").len() / 100_000, 4);
+    assert_eq!(stoa(data, "shell", &["-n"], "nonsense").status.code(), Some(1));
+    // A shell that waits does not hold the server up.
+    let waiting = std::os::unix::net::UnixStream::connect(&socket).unwrap();
+    Command::new("kill").arg(server.id().to_string()).status().unwrap();
+    assert!(server.wait().unwrap().success());
+    drop(waiting);
+    assert!(!socket.exists());
+    assert!(shell(data, "get 't', 'r'").contains(" f:q timestamp=1970-01-01T00:00:00.001, value=v"));
+}
+
+#[test]
+fn inspect_prints_a_foreign_table_that_reads_the_rows() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path();
+    shell(
+        data,
+        "create 't', 'f'\nput 't', \"\\x00\\x00\\x00\\x05\", 'f:Name', 'Ann'\nput 't', \"\\x00\\x00\\x00\\x05\", 'f:n', \"\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x07\"\nput 't', \"\\x00\\x00\\x01\\x00\", \"f:\\xFF\", '1'",
+    );
+    let output = stoa(data, "inspect", &["t", "--name", "mapped"], "");
+    let ddl = String::from_utf8(output.stdout).unwrap();
+    let expected = "-- 2 rows of t and their 3 columns were looked at.\nCREATE FOREIGN TABLE mapped (\n    key integer,\n    \
+                    name text OPTIONS (\"column\" 'f:Name', format 'bytes'),\n    n bigint OPTIONS (\"column\" 'f:n', format 'bytes'),\n    \
+                    \"\\xff\" bigint OPTIONS (\"column\" 'f:\\xFF', format 'text')\n) OPTIONS (\"table\" 't', key_format 'UNSIGNED(key, 4)');\n";
+    assert_eq!(ddl, expected, "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(sql(data, &format!("{ddl} SELECT * FROM mapped")), "5\tAnn\t7\t\n256\t\t\t1\n");
+    let missing = stoa(data, "inspect", &["u"], "");
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("there is no raw table u"));
+    // A dump makes the definitions again.
+    let dump = String::from_utf8(stoa(data, "dump", &[], "").stdout).unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    assert_eq!(sql(copy.path(), &dump).matches("ERROR").count(), 0, "{dump}");
+    let again = String::from_utf8(stoa(copy.path(), "dump", &[], "").stdout).unwrap();
+    assert_eq!(again, dump);
+    assert!(dump.contains("CREATE FOREIGN TABLE public.mapped") && dump.contains("WITH (raw)"), "{dump}");
+}

@@ -1,0 +1,8 @@
+//! Raw tables for who speaks HBase: all cells of rows, with families and qualifiers by name. What they are in the store is told in
+//! [`row::raw`](crate::row::raw).
+
+mod names;
+mod table;
+
+pub use names::{DEFAULT_NAMESPACE, from_binary, schema_of};
+pub use table::{Change, RawScan, RawTable, Row, RowCell};
