@@ -5,7 +5,7 @@
 
 use crate::catalog::names::class_name;
 use crate::system_relations;
-use crate::typed::tree::{Access, Bound, BoundBody, CteBody, MergeAction, Mutation, MutationKind, OnConflict, Rel};
+use crate::typed::tree::{Access, Bound, BoundBody, CteBody, MergeAction, Mutation, MutationKind, OnConflict, Rel, TableScan};
 use crate::typed::walk;
 use stoa_pg::registry::Func;
 use stoa_pg::{PgError, PgResult, SqlState};

@@ -103,7 +103,7 @@ impl Binder<'_> {
             }
             // Of the past, each version passes by itself.
             let scan = match rel {
-                Rel::Scan(scan) => Some(scan),
+                Rel::Scan(scan) => Some(&mut **scan),
                 Rel::History(history) => Some(&mut history.scan),
                 _ => None,
             };

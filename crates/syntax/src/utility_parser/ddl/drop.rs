@@ -30,7 +30,7 @@ impl Parser<'_> {
 
     /// DROP of kinds of objects that there are none of: they are not found.
     fn drop_unknown(&mut self) -> Parse<Ddl> {
-        const KINDS: [&str; 24] = [
+        const KINDS: [&str; 23] = [
             "type",
             "domain",
             "function",
