@@ -489,6 +489,7 @@ async fn update_existing(
     let source: Vec<usize> = conflicts.iter().map(|(row, _)| *row).collect();
     let excluded = rows.at(&source)?;
     // Policies are asked before the statement's own condition.
+    refuse(writer, PolicyCheck::Shown, &existing).await?;
     refuse(writer, PolicyCheck::Conflicting, &existing).await?;
     let ctx = writer.ctx.clone();
     let chosen: Vec<usize> = match &mut rule.condition {
@@ -572,6 +573,7 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
     if existing.is_empty() {
         return Ok(Written { rows: rows_won, source: winners });
     }
+    refuse(writer, PolicyCheck::Shown, &existing).await?;
     refuse(writer, PolicyCheck::Conflicting, &existing).await?;
     let mut after = rows_won.at(&positions)?;
     let mut assigned: HashSet<ColumnId> = writer.table.live_columns().map(|c| c.id).collect();

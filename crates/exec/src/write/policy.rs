@@ -86,6 +86,10 @@ impl Policies {
 
 fn refusal(when: PolicyCheck, policy: Option<&str>, table: &str) -> PgError {
     let (what, part) = match when {
+        PolicyCheck::Shown => {
+            let message = format!("conflicting row is not visible through view \"{}\"", policy.unwrap_or(table));
+            return PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message);
+        }
         PolicyCheck::Inserted | PolicyCheck::Updated => ("new row", ""),
         PolicyCheck::Conflicting => ("new row", " (USING expression)"),
         PolicyCheck::MergeUpdates | PolicyCheck::MergeDeletes => ("target row", " (USING expression)"),

@@ -402,7 +402,7 @@ impl Binder<'_> {
             usage: target.usage(Some(scan), reads || names_any(returning.iter().flatten().map(|(_, e)| e), &returning_columns)),
             returning,
             returning_columns,
-            checks: target.view_checks(),
+            checks: target.view_checks(false),
         })
     }
 

@@ -114,6 +114,7 @@ impl Binder<'_> {
             OnConflict::Replace { .. } => true,
             OnConflict::Error | OnConflict::DoNothing { .. } => false,
         };
+        let replaces_rows = matches!(on_conflict, OnConflict::DoUpdate { .. } | OnConflict::Replace { .. });
         let reads = arbitrated || updates || names_any(returning.iter().flatten().map(|(_, e)| e), &returning_columns);
         Ok(Mutation {
             table: MutationTarget(table),
@@ -122,7 +123,7 @@ impl Binder<'_> {
             usage: target.usage(None, reads),
             returning,
             returning_columns,
-            checks: target.view_checks(),
+            checks: target.view_checks(replaces_rows),
         })
     }
 

@@ -82,9 +82,13 @@ impl Binder<'_> {
             _ => None,
         };
         let out = self.literal_of_type(value, target, explicit)?;
-        if let Some(text) = written
-            && let Some(span) = usize::try_from(place).ok().and_then(|place| self.meant.as_ref()?.strings.get(place).copied())
+        let span = usize::try_from(place).ok().and_then(|place| self.meant.as_ref()?.strings.get(place).copied());
+        if let (Some(span), Some(meant), PgType::Regclass) = (span, &mut self.meant, &target.ty)
+            && let ExprKind::Const(ScalarValue::UInt32(Some(oid))) = out.kind
         {
+            meant.named.insert(span, oid);
+        }
+        if let (Some(text), Some(span)) = (written, span) {
             let ty = if target.ty == PgType::Interval { target.clone() } else { SqlType::new(target.ty.clone()) };
             let read = stoa_pg::values::input_text(self.ctx.eval, &ty, &text)?;
             let stored = stoa_pg::values::output_text(&self.ctx.eval.stored_form(), &ty, &read)?;

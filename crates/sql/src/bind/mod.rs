@@ -267,6 +267,8 @@ pub struct Meanings {
     pub columns: HashMap<Span, ItemName>,
     /// The columns by which NATURAL joins, by the place of the right side.
     pub natural: HashMap<Span, Vec<String>>,
+    /// Strings that name relations where nothing but what stands around them says so.
+    pub named: HashMap<Span, Oid>,
     /// The places of its strings.
     pub strings: Vec<Span>,
     /// Of strings whose meaning depends on settings, the text that means the same under all.

@@ -8,7 +8,7 @@ use super::dml::{given_though_generated, twice};
 use super::scope::{Clause, FromItem, Scope, ScopeColumn};
 use super::{Binder, aggregate, fold, name_parts, syntax_error};
 use crate::catalog::names::is_security_barrier;
-use crate::typed::tree::{AsksCheck, ColId, Expr, ExprKind, RowCheck, RowChecks, TargetUse};
+use crate::typed::tree::{AsksCheck, ColId, Expr, ExprKind, PolicyCheck, RowCheck, RowChecks, TargetUse};
 use crate::typed::walk;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) struct ViewTarget {
     pub base: Vec<(ColumnId, ColId)>,
     pub columns: Vec<(String, Expr)>,
     /// What rows of the view satisfy.
-    pub predicates: Vec<Expr>,
+    pub predicates: Vec<(String, Expr)>,
     /// It, or a view below it, is a `security_barrier`.
     pub barrier: bool,
     /// What new rows must satisfy, by the view whose check option asks for it.
@@ -78,7 +78,7 @@ impl ViewTarget {
     /// The view's conditions over the table's columns under other ids.
     pub fn conditions(&self, columns: &[(ColumnId, ColId)]) -> Vec<Expr> {
         let map = self.renaming(columns);
-        let mut out = self.predicates.clone();
+        let mut out: Vec<Expr> = self.predicates.iter().map(|(_, condition)| condition.clone()).collect();
         out.iter_mut().for_each(|e| walk::rename_expr(e, &map));
         out
     }
@@ -123,11 +123,17 @@ impl Target {
         self.view.as_ref().and_then(|view| view.defaulted.clone()).map_or(Ok(()), Err)
     }
 
-    /// What rows that are written must satisfy for the view's check options.
-    pub fn view_checks(&self) -> RowChecks {
-        let Some(view) = self.view.as_ref().filter(|v| !v.checks.is_empty()) else { return RowChecks::default() };
-        let check = |(view, condition): &(String, Expr)| RowCheck { asks: AsksCheck::View(view.clone()), condition: condition.clone() };
-        RowChecks { columns: view.base.clone(), checks: view.checks.iter().map(check).collect() }
+    /// What rows that are written must satisfy for the view's check options; and, where rows in the way of new ones may be changed
+    /// (`replaces`), those for the view to show them.
+    pub fn view_checks(&self, replaces: bool) -> RowChecks {
+        let Some(view) = &self.view else { return RowChecks::default() };
+        let written = |(view, condition): &(String, Expr)| RowCheck { asks: AsksCheck::View(view.clone()), condition: condition.clone() };
+        let shown = |(view, condition): &(String, Expr)| {
+            let asks = AsksCheck::Policies { when: PolicyCheck::Shown, policy: Some(view.clone()) };
+            RowCheck { asks, condition: condition.clone() }
+        };
+        let checks: Vec<RowCheck> = view.checks.iter().map(written).chain(view.predicates.iter().filter(|_| replaces).map(shown)).collect();
+        if checks.is_empty() { RowChecks::default() } else { RowChecks { columns: view.base.clone(), checks } }
     }
 
     /// How a statement uses the table: `scan` gives its rows, `reads` tells that columns of them are named.
@@ -280,6 +286,10 @@ impl Binder<'_> {
             }
         }
         let mut table = table;
+        if verb == "update" {
+            // DEFAULT is that of the view's column, or NULL.
+            table.columns.iter_mut().filter(|column| column.generated.is_none()).for_each(|column| column.default = None);
+        }
         let mut defaulted = None;
         for (declared, (_, e)) in view.columns.iter().zip(&targets) {
             if let (Some(default), ExprKind::Column(col)) = (&declared.default, &e.kind)
@@ -312,11 +322,11 @@ impl Binder<'_> {
         if let Some(option) = &view.check_option {
             // CASCADED asks for the conditions below too.
             if option == "cascaded" {
-                checks.extend(predicates.iter().map(|p| (view.name.clone(), p.clone())));
+                checks.extend(predicates.iter().cloned());
             }
             checks.extend(condition.iter().map(|c| (view.name.clone(), c.clone())));
         }
-        predicates.extend(condition);
+        predicates.extend(condition.map(|condition| (view.name.clone(), condition)));
         Ok((table, ViewTarget { name: view.name.clone(), oid: view.oid, base, columns, predicates, barrier, checks, defaulted, levels }))
     }
 

@@ -4,7 +4,9 @@
 //! of the relation changes it.
 
 use crate::bind::BindContext;
+use crate::bind::sqlparser_span::Span;
 use crate::catalog::deparse::{quote_name, quote_text};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use stoa_pg::PgType;
 use stoa_pg::registry::Registry;
@@ -13,11 +15,35 @@ use stoa_syntax::ast::{
 };
 use stoa_table::catalog::{CatalogSnapshot, Oid};
 
-/// Puts OIDs in the place of names; gives the relations.
-pub(super) fn by_oid(context: &BindContext<'_>, query: &mut ast::Query) -> Vec<Oid> {
+/// Puts OIDs in the place of names, of those too (`meant`) of which only what stands around them says that they are names; gives the
+/// relations.
+pub(super) fn by_oid(context: &BindContext<'_>, meant: &HashMap<Span, Oid>, query: &mut ast::Query) -> Vec<Oid> {
     let mut by_oid = ByOid(context, Vec::new());
     let _ = VisitMut::visit(query, &mut by_oid);
-    by_oid.1
+    // What was written in their place has places of its own: a literal at the beginning of a text.
+    let mut by_place = ByPlace { context, meant, named: by_oid.1 };
+    let _ = VisitMut::visit(query, &mut by_place);
+    by_place.named
+}
+
+struct ByPlace<'a> {
+    context: &'a BindContext<'a>,
+    meant: &'a HashMap<Span, Oid>,
+    named: Vec<Oid>,
+}
+
+impl VisitorMut for ByPlace<'_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, e: &mut Expr) -> ControlFlow<()> {
+        if let Expr::Value(value) = e
+            && let Some(oid) = self.meant.get(&value.span).filter(|oid| self.context.catalog.relation(**oid).is_some())
+        {
+            self.named.push(*oid);
+            *e = regclass(&oid.to_string());
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 struct ByOid<'a>(&'a BindContext<'a>, Vec<Oid>);

@@ -41,7 +41,7 @@ pub fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meaning
         None => {
             let _ = VisitMut::visit(&mut query, &mut AliasesOfColumns { meanings, aliases: &qualifier.aliases });
             let _ = VisitMut::visit(&mut query, &mut Literals(&meanings.values));
-            let named = view_relations::by_oid(context, &mut query);
+            let named = view_relations::by_oid(context, &meanings.named, &mut query);
             speak(&mut query);
             let text = said(&query.to_string());
             // A view that cannot be read again would be in the way of all that lists views.

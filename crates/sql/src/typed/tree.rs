@@ -617,6 +617,8 @@ pub enum PolicyCheck {
     Updated,
     /// Those that are there already and that ON CONFLICT DO UPDATE would change.
     Conflicting,
+    /// The same, through a view: one that the view of this name, in the place of a policy's, must show.
+    Shown,
     /// Those that an arm of MERGE would update.
     MergeUpdates,
     /// Those that an arm of MERGE would delete.
