@@ -280,7 +280,7 @@ impl ExecutionPlan for HistoryExec {
         let first = self.families.first().copied();
         let state = Reading {
             table,
-            ranges: self.ranges.to_vec().into_iter(),
+            ranges: self.ranges.iter().rev().cloned().collect(),
             families: self.families.to_vec(),
             history: None,
             versions: Versions {
@@ -315,7 +315,8 @@ impl ExecutionPlan for HistoryExec {
 
 struct Reading {
     table: ScanTable,
-    ranges: std::vec::IntoIter<KeyRange>,
+    /// Those that are still to be read, the next one last.
+    ranges: Vec<KeyRange>,
     families: Vec<FamilyId>,
     history: Option<Box<dyn History>>,
     versions: Versions,
@@ -331,7 +332,7 @@ impl Reading {
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             let Some(history) = &mut self.history else {
-                let Some(range) = self.ranges.next() else { return Ok(None) };
+                let Some(range) = self.ranges.pop() else { return Ok(None) };
                 let (storage, families) = (self.table.codec.storage, self.families.clone());
                 self.history = Some(self.table.view.history(storage, families, range).await.map_err(DataFusionError::from)?);
                 continue;
