@@ -16,5 +16,8 @@ pub mod clock;
 pub mod encoding;
 pub mod visible;
 
+#[cfg(test)]
+mod tests;
+
 pub use cell::CellKind;
 pub use visible::{Limits, Visible, Wanted, visible};
