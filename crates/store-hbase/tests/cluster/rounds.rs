@@ -12,6 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use stoa_store::conformance::SplitMix;
 use stoa_store::{FamilyOptions, Store};
+use stoa_store_hbase::{HbaseOptions, HbaseStore};
 
 /// How long it may take until commits go on: the servers that died have to be noticed, and their regions opened elsewhere.
 const PATIENCE: Duration = Duration::from_secs(240);
@@ -156,6 +157,7 @@ pub fn of_failures(cluster: &Cluster) {
         if at != 0 && !node.commits(&mut acknowledged) {
             // It was told that the cluster does not answer. Another one must be able to go on.
             cluster.heal();
+            drop(opened(&options));
             let other = Node::start(cluster, &options.namespace);
             assert!(other.commits(&mut acknowledged), "round {round}: nobody goes on");
             other.end(&mut acknowledged);
@@ -165,16 +167,20 @@ pub fn of_failures(cluster: &Cluster) {
     }
 }
 
-fn check(
-    cluster: &Cluster,
-    options: &stoa_store_hbase::HbaseOptions,
-    acknowledged: &Acknowledged,
-    round: u64,
-    event: &str,
-    began: Instant,
-) {
+/// A master that was started again needs longer than a store waits for one when it is opened.
+fn opened(options: &HbaseOptions) -> HbaseStore {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match block_on(HbaseStore::open(options.clone())) {
+            Ok(store) => return store,
+            Err(error) => assert!(Instant::now() < until, "the store is not opened: {error}"),
+        }
+    }
+}
+
+fn check(cluster: &Cluster, options: &HbaseOptions, acknowledged: &Acknowledged, round: u64, event: &str, began: Instant) {
     cluster.heal();
-    let found = last_numbers(&open(options));
+    let found = last_numbers(&opened(options));
     for (thread, last) in acknowledged {
         assert!(found[thread] >= *last, "round {round}, {event}: of thread {thread} {last} was acknowledged, {} is there", found[thread]);
     }
