@@ -111,11 +111,16 @@ impl Definition {
 /// A reader of a shard's newest state. A merge that an earlier handle began may end meanwhile and take away the files that it has replaced:
 /// then what is named now is read.
 fn reader_of(index: &Index) -> tantivy::Result<IndexReader> {
-    const TRIES: usize = 5;
+    const TRIES: usize = 20;
+    const PAUSE: std::time::Duration = std::time::Duration::from_millis(5);
     let mut tries = 1;
     loop {
         match index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(1).try_into() {
-            Err(TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_))) if tries < TRIES => tries += 1,
+            Err(TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_))) if tries < TRIES => {
+                tries += 1;
+                // Files go one by one, and the machine may be busy.
+                std::thread::sleep(PAUSE);
+            }
             reader => return reader,
         }
     }

@@ -416,6 +416,7 @@ fn wrong_kind(relation: &Relation, wanted: ObjectKind) -> PgError {
         ObjectKind::Schema => "a schema",
     };
     let hint = match relation {
+        Relation::Table(table) if table.mapping.is_some() => "Use DROP FOREIGN TABLE to remove a foreign table.",
         Relation::Table(_) => "Use DROP TABLE to remove a table.",
         Relation::View(v) if v.materialized.is_some() => "Use DROP MATERIALIZED VIEW to remove a materialized view.",
         Relation::View(_) => "Use DROP VIEW to remove a view.",

@@ -18,7 +18,7 @@ pub struct Sql {
     #[command(flatten)]
     data: DataOptions,
     /// Statements to execute.
-    #[arg(short, long = "command", value_name = "SQL", conflicts_with = "file")]
+    #[arg(short, long = "command", value_name = "SQL", conflicts_with = "file", allow_hyphen_values = true)]
     command: Option<String>,
     /// A file of statements; the standard input without it.
     file: Option<PathBuf>,
