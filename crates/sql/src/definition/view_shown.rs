@@ -42,6 +42,14 @@ pub(super) fn shorten(catalog: &CatalogSnapshot, path: &[Oid], query: &mut ast::
             let now = columns_of(target);
             if a.columns.iter().zip(&now).all(|(c, n)| fold(&c.name) == *n) {
                 a.columns.clear();
+            } else {
+                // One that came later may be called as another was when the view was made.
+                for later in now.iter().skip(a.columns.len()) {
+                    let taken = |name: &str| a.columns.iter().any(|c| fold(&c.name) == name);
+                    let free = std::iter::once(later.clone()).chain((1..).map(|n| format!("{later}_{n}"))).find(|name| !taken(name));
+                    let name = quoted(&free.unwrap_or_default());
+                    a.columns.push(ast::TableAliasColumnDef { name, data_type: None });
+                }
             }
         }
         if alias.as_ref().is_some_and(|a| a.columns.is_empty() && fold(&a.name) == relation) {
