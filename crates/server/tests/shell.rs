@@ -177,7 +177,7 @@ fn inspect_prints_a_foreign_table_that_reads_the_rows() {
                     name text OPTIONS (\"column\" 'f:Name', format 'bytes'),\n    n bigint OPTIONS (\"column\" 'f:n', format 'bytes'),\n    \
                     \"\\xff\" bigint OPTIONS (\"column\" 'f:\\xFF', format 'text')\n) OPTIONS (\"table\" 't', key_format 'UNSIGNED(key, 4)');\n";
     assert_eq!(ddl, expected, "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(sql(data, &format!("{ddl} SELECT * FROM mapped")), "5\tAnn\t7\t\n256\t\t\t1\n");
+    assert_eq!(sql(data, &format!("{ddl} SELECT * FROM mapped")), "5\tAnn\t7\tNULL\n256\tNULL\tNULL\t1\n");
     let missing = stoa(data, "inspect", &["u"], "");
     assert!(String::from_utf8_lossy(&missing.stderr).contains("there is no raw table u"));
     // A dump makes the definitions again.
