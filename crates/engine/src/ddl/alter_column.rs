@@ -2,7 +2,7 @@
 
 use super::alter::{apply, change_column, column, duplicate_column, schema_name, write_anew};
 use super::alter_constraint::{validate_check, validate_foreign_key};
-use super::builder::{TableBuilder, columns_of, default_text, is_volatile};
+use super::builder::{TableBuilder, columns_of, default_text};
 use super::dependency::{Dropping, Object, is_hidden};
 use super::work::Work;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
@@ -40,7 +40,7 @@ pub(super) fn new_value(work: Work<'_>, table: &TableDescriptor, column: &Column
     };
     let syntax = stoa_syntax::parse_expression(&text).map_err(stoa_sql::bind::syntax_error)?;
     let expr = bind_constant_expr(&context, Clause::Default, &syntax, &column.ty, &column.name)?;
-    if is_volatile(&expr) {
+    if stoa_sql::typed::volatility::is_volatile(&expr) {
         return Ok(NewValue::PerRow(expr));
     }
     match stoa_sql::typed::constant::evaluate(&work.ctx.eval, &expr)? {

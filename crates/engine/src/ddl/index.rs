@@ -1,6 +1,6 @@
 //! CREATE INDEX and REINDEX.
 
-use super::builder::{TableBuilder, column_of, columns_of, is_immutable, require_boolean};
+use super::builder::{TableBuilder, column_of, columns_of, require_boolean};
 use super::row_key::check_order;
 use super::rows::build_indexes;
 use super::storage_parameters::{self, Of};
@@ -281,7 +281,7 @@ fn refuse_for_text(create: &CreateIndex) -> PgResult<()> {
 /// # Errors
 /// 42P17 for an expression that may give something else another time.
 pub(super) fn type_of_key(expr: &stoa_sql::typed::tree::Expr) -> PgResult<SqlType> {
-    if !is_immutable(expr) {
+    if !stoa_sql::typed::volatility::is_immutable(expr) {
         return Err(PgError::new(SqlState::INVALID_OBJECT_DEFINITION, "functions in index expression must be marked IMMUTABLE"));
     }
     Ok(SqlType::new(expr.ty.ty.clone()))
@@ -291,7 +291,7 @@ pub(super) fn type_of_key(expr: &stoa_sql::typed::tree::Expr) -> PgResult<SqlTyp
 /// 42804 and 42P17 for what cannot be the condition of a partial index.
 pub(super) fn check_predicate(expr: &stoa_sql::typed::tree::Expr) -> PgResult<()> {
     require_boolean(expr, "WHERE")?;
-    if is_immutable(expr) {
+    if stoa_sql::typed::volatility::is_immutable(expr) {
         return Ok(());
     }
     Err(PgError::new(SqlState::INVALID_OBJECT_DEFINITION, "functions in index predicate must be marked IMMUTABLE"))

@@ -203,18 +203,7 @@ impl Binder<'_> {
     }
 
     fn view_target(&mut self, view: &ViewDescriptor, verb: &str) -> PgResult<(TableDescriptor, ViewTarget)> {
-        let refuse = |detail: &str| {
-            let (doing, word) = match verb {
-                "insert into" => ("inserting into", "INSERT"),
-                "update" => ("updating", "UPDATE"),
-                _ => ("deleting from", "DELETE"),
-            };
-            PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, format!("cannot {verb} view \"{}\"", view.name))
-                .detail(format!("Views {detail} are not automatically updatable."))
-                .hint(format!(
-                    "To enable {doing} the view, provide an INSTEAD OF {word} trigger or an unconditional ON {word} DO INSTEAD rule."
-                ))
-        };
+        let refuse = |detail: &str| not_updatable(&view.name, verb, detail);
         let within = self.within();
         self.enter_view(view)?;
         let parsed = stoa_syntax::parse(&view.sql).map_err(syntax_error)?;
@@ -346,6 +335,18 @@ impl Binder<'_> {
         };
         Ok((out, condition))
     }
+}
+
+/// 55000 for a view that nothing can be written through: `detail` says which those are.
+fn not_updatable(view: &str, verb: &str, detail: &str) -> PgError {
+    let (doing, word) = match verb {
+        "insert into" => ("inserting into", "INSERT"),
+        "update" => ("updating", "UPDATE"),
+        _ => ("deleting from", "DELETE"),
+    };
+    PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, format!("cannot {verb} view \"{view}\""))
+        .detail(format!("Views {detail} are not automatically updatable."))
+        .hint(format!("To enable {doing} the view, provide an INSTEAD OF {word} trigger or an unconditional ON {word} DO INSTEAD rule."))
 }
 
 /// A table that is written, whose columns are its own.

@@ -16,6 +16,7 @@ pub mod pull_up;
 pub mod raises;
 pub mod tree;
 pub mod udf;
+pub mod volatility;
 pub mod walk;
 
 pub use error::from_datafusion;

@@ -396,14 +396,10 @@ impl Parser<'_> {
             let parts = self.nested(|p| {
                 p.list(|p| {
                     // As sqlparser prints them: in parentheses of their own.
-                    let printed = p.peek(0) == Some(&Token::LParen)
-                        && (p.peek_any(1, &["rollup", "cube"]) && p.peek(2) == Some(&Token::LParen)
-                            || p.peek_keyword(1, "grouping") && p.peek_keyword(2, "sets"));
-                    if printed {
+                    if p.peek(0) == Some(&Token::LParen) && (p.peek_any(1, &["rollup", "cube"]) || p.peek_keyword(1, "grouping")) {
                         p.at += 1;
                         let inner = p.grouping_item()?;
-                        p.expect_token(&Token::RParen)?;
-                        return Ok(vec![inner]);
+                        return p.expect_token(&Token::RParen).map(|_| vec![inner]);
                     }
                     Ok(match p.grouping_item()? {
                         Expr::Tuple(items) => items,
