@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Whether cells of a family can simply be put at a time: it has one version, and markers of the table last longer than calls take.
 ///
 /// # Errors
-/// [`StoreError::NoSuchTable`].
+/// [`StoreError`](stoa_store::StoreError).
 pub(crate) fn can_put(core: &Core, table: TableId, family: FamilyId, at: Timestamp) -> StoreResult<bool> {
     let table = core.table(table)?;
     let family = table.family(family)?;

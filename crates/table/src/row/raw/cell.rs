@@ -44,7 +44,7 @@ const TAIL: usize = 9;
 /// A stored qualifier, read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parts<'a> {
-    /// Family and qualifier, as [`column`] writes them.
+    /// Family and qualifier, as [`column()`] writes them.
     pub column: &'a [u8],
     pub family: FamilyId,
     /// Milliseconds since 1970.
@@ -61,7 +61,7 @@ pub fn column(family: FamilyId, qualifier: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The stored qualifier of a cell of a column, which [`column`] has written; the newest sorts first. `time` is not negative.
+/// The stored qualifier of a cell of a column, which [`column()`] has written; the newest sorts first. `time` is not negative.
 #[must_use]
 pub fn qualifier(column: &[u8], time: i64, kind: CellKind) -> Vec<u8> {
     let mut out = Vec::with_capacity(column.len() + TAIL);
@@ -86,7 +86,7 @@ pub fn parse(stored: &[u8]) -> PgResult<Parts<'_>> {
     Ok(Parts { column, family, time, kind })
 }
 
-/// The qualifier in what [`column`] has written.
+/// The qualifier in what [`column()`] has written.
 ///
 /// # Errors
 /// XX001 for anything else.

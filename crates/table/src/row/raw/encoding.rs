@@ -33,7 +33,7 @@ impl MappedCell {
 
     /// The place of a column among the mapped ones.
     #[must_use]
-    pub fn of<'m>(columns: &'m [MappedColumn], id: ColumnId) -> Option<&'m MappedColumn> {
+    pub fn of(columns: &[MappedColumn], id: ColumnId) -> Option<&MappedColumn> {
         columns.iter().find(|m| m.column == id)
     }
 }

@@ -7,9 +7,9 @@
 //!
 //! A store gives cells its own commit times and removes what is deleted; HBase's times are the writer's, and its deletions are cells
 //! that hide others. So all cells of a row, deletions among them, are cells of one family of the store, and which of them count is
-//! found out by every read ([`visible`]). The families themselves are families of the store that hold nothing: their options are.
+//! found out by every read ([`mod@visible`]). The families themselves are families of the store that hold nothing: their options are.
 //!
-//! Reading order: [`cell`] → [`visible`] → [`encoding`]; [`clock`] gives times.
+//! Reading order: [`cell`] → [`mod@visible`] → [`encoding`]; [`clock`] gives times.
 
 pub mod cell;
 pub mod clock;
