@@ -1,6 +1,6 @@
 //! The past of a table's rows: what each was from when to when, what each commit did to it, what differs between two times.
 //!
-//! Invariant: a row of a time is told only if the store knows it since then; otherwise the scan fails. A version comes as it was stored,
+//! Invariant: a row of a time is shown only if the store knows it since then; otherwise the scan fails. A version comes as it was stored,
 //! read with the columns that the table has today. What the transaction itself has written is no past yet.
 
 use super::source::SourceTable;
@@ -41,7 +41,7 @@ use stoa_table::{CellRef, FamilyId, History, HistorySink, KeyRange, RowSink, Tim
 /// Rows that the store is asked for at once.
 const BLOCK_ROWS: usize = 1024;
 
-/// Which versions are told, by microseconds since 1970.
+/// Which versions are shown, by microseconds since 1970.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Times {
     /// Those that were there after `from` and before `to`, or at it as well.
@@ -421,7 +421,7 @@ fn names(changed: &[Option<Vec<&str>>]) -> Result<ArrayRef> {
     of_lists(&list.finish()).map_err(DataFusionError::from)
 }
 
-/// What is told of a decoded row.
+/// What is shown of a decoded row.
 struct Row {
     start: i64,
     end: i64,

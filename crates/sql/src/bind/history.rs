@@ -115,6 +115,8 @@ impl Binder<'_> {
             (HistoryFunction::Difference, _) => return Err(wrong_call(function).at(position)),
         };
         self.note_reading(table.oid);
+        // Which columns have changed is known to whoever may read all of them.
+        table.visible_columns().for_each(|column| self.note_read(table.oid, column.id));
         let keys = if function == HistoryFunction::History { rest } else { &[] };
         // Arguments see the items to the left, and not this one.
         let keys = keys.iter().map(|key| self.in_clause(Clause::FunctionInFrom, |b| b.bind_expr(key))).collect::<PgResult<Vec<_>>>()?;
@@ -143,7 +145,7 @@ impl Binder<'_> {
         Ok(Bound { rel, lateral })
     }
 
-    /// Adds columns of what is told to a relation and its item.
+    /// Adds the columns that say when a version began and ended and what changed to a relation and its item.
     fn tell(&mut self, history: &mut HistoryScan, item: &mut FromItem, told: &[Told], hidden: bool) {
         for what in told {
             let id = self.new_col();

@@ -62,17 +62,7 @@ impl Parser<'_> {
                 materialized_view: false,
             }));
         }
-        self.expect_token(&Token::LParen)?;
-        let mut elements = Vec::new();
-        if !self.token(&Token::RParen) {
-            loop {
-                elements.push(self.table_element()?);
-                if !self.token(&Token::Comma) {
-                    break;
-                }
-            }
-            self.expect_token(&Token::RParen)?;
-        }
+        let elements = self.table_elements()?;
         let inherits = if self.keyword("inherits") {
             self.expect_token(&Token::LParen)?;
             let names = self.object_names()?;
@@ -109,10 +99,8 @@ impl Parser<'_> {
         Ok(Ddl::CreateTable(table))
     }
 
-    /// CREATE FOREIGN TABLE.
-    pub(super) fn create_foreign_table(&mut self) -> Parse<Ddl> {
-        let if_not_exists = self.if_not_exists()?;
-        let name = self.object_name()?;
+    /// `(element, …)`, of which there may be none.
+    fn table_elements(&mut self) -> Parse<Vec<TableElement>> {
         self.expect_token(&Token::LParen)?;
         let mut elements = Vec::new();
         if !self.token(&Token::RParen) {
@@ -124,6 +112,14 @@ impl Parser<'_> {
             }
             self.expect_token(&Token::RParen)?;
         }
+        Ok(elements)
+    }
+
+    /// CREATE FOREIGN TABLE.
+    pub(super) fn create_foreign_table(&mut self) -> Parse<Ddl> {
+        let if_not_exists = self.if_not_exists()?;
+        let name = self.object_name()?;
+        let elements = self.table_elements()?;
         if self.peek_keyword(0, "server") {
             let place = self.span().start;
             return Err(SyntaxError::unsupported(self.sql, "foreign servers are not supported", place)
