@@ -137,7 +137,8 @@ pub(super) fn check_elements(create: &CreateTable) -> PgResult<()> {
         };
         if constraints.iter().any(|c| !matches!(c.kind, ConstraintKind::Default(_) | ConstraintKind::Null)) {
             return Err(PgError::unsupported("constraints of foreign tables are not supported")
-                .detail("Other programs write the cells, and know none."));
+                .detail("Other programs write the cells, and know none.")
+                .hint("Check what is read in a view over the foreign table."));
         }
     }
     Ok(())

@@ -54,7 +54,11 @@ impl Binder<'_> {
         place: Place,
     ) -> PgResult<Bound> {
         let position = self.pos_span(place);
-        let unknown = || PgError::unsupported("this table version is not supported").at(position);
+        let unknown = || {
+            PgError::unsupported("this table version is not supported")
+                .hint("Write FOR SYSTEM_TIME AS OF, FROM … TO, BETWEEN … AND, or ALL.")
+                .at(position)
+        };
         let ast::TableVersion::Function(call) = period else { return Err(unknown()) };
         let E::Function(ast::Function { args: ast::FunctionArguments::List(list), .. }) = call else { return Err(unknown()) };
         let times: Vec<&E> = list.args.iter().filter_map(plain).collect();
