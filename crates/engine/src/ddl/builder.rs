@@ -616,16 +616,6 @@ impl<'a> TableBuilder<'a> {
             self.check_no_primary_key(constraint)?;
         }
         for KeyPart { column: id, .. } in &parts {
-            if self.nullable.contains(id) {
-                return Err(PgError::new(
-                    SqlState::SYNTAX_ERROR,
-                    format!(
-                        "conflicting NULL/NOT NULL declarations for column \"{}\" of table \"{}\"",
-                        self.column_name(*id),
-                        self.table.name
-                    ),
-                ));
-            }
             check_key_type(self.table.column(*id))?;
         }
         let name = match &constraint.name {

@@ -296,7 +296,10 @@ impl Binder<'_> {
         let (above, below) = if negated { ("<", ">") } else { (">=", "<=") };
         let mut orders = Vec::with_capacity(2);
         for (low, high) in [(low.clone(), high.clone()), (high, low)] {
-            let both = vec![self.compare(above, value.clone(), low, syntax)?, self.compare(below, value.clone(), high, syntax)?];
+            let both = vec![
+                self.compare(above, self.learned(value.clone()), low, syntax)?,
+                self.compare(below, self.learned(value.clone()), high, syntax)?,
+            ];
             orders.push(if negated { or(both) } else { and(both) });
         }
         Ok(if negated { and(orders) } else { or(orders) })

@@ -206,11 +206,9 @@ impl Binder<'_> {
         }
         let value = self.bind_expr(expr)?;
         let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-        let (lower, upper) = if negated {
-            (self.compare("<", value.clone(), low, syntax)?, self.compare(">", value, high, syntax)?)
-        } else {
-            (self.compare(">=", value.clone(), low, syntax)?, self.compare("<=", value, high, syntax)?)
-        };
+        let (above, below) = if negated { ("<", ">") } else { (">=", "<=") };
+        let lower = self.compare(above, value.clone(), low, syntax)?;
+        let upper = self.compare(below, self.learned(value), high, syntax)?;
         Ok(if negated { or(vec![lower, upper]) } else { and(vec![lower, upper]) })
     }
 
@@ -307,7 +305,8 @@ impl Binder<'_> {
         }
         let arg = self.bind_expr(expr)?;
         let from = arg.ty.ty.clone();
-        self.coerce(arg, &target, CastContext::Explicit)
+        let value = self
+            .coerce(arg, &target, CastContext::Explicit)
             .map_err(|e| {
                 if e.code() == SqlState::CANNOT_COERCE {
                     PgError::new(SqlState::CANNOT_COERCE, format!("cannot cast type {from} to {}", target.ty))
@@ -316,7 +315,13 @@ impl Binder<'_> {
                     e
                 }
             })
-            .map_err(|e| e.at(self.pos(expr)))
+            .map_err(|e| e.at(self.pos(expr)))?;
+        if target.typmod >= 0 || value.ty.typmod == -1 || value.ty.ty != target.ty {
+            return Ok(value);
+        }
+        // A cast without a modifier takes that of its argument away.
+        let ty = SqlType { typmod: -1, ..value.ty.clone() };
+        Ok(self.fold(Expr::new(ExprKind::Cast { arg: Box::new(value), explicit: false }, ty)))
     }
 
     /// Where the `::` of a cast stands, and where its type begins.

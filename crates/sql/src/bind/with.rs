@@ -197,10 +197,14 @@ impl Binder<'_> {
             }
         }
         for (i, (first, o)) in base.outputs.iter().zip(&step.outputs).enumerate() {
-            if first.ty.typmod >= 0 && first.ty.ty == o.ty.ty && first.ty.typmod != o.ty.typmod {
-                let given = stoa_pg::types::format_type(&first.ty.ty, first.ty.typmod);
-                return Err(other_type(self, i, &given, &first.ty.ty));
+            let literal = step_literals.get(i).is_some_and(Option::is_some);
+            if first.ty.typmod < 0 || (!literal && first.ty.ty == o.ty.ty && first.ty.typmod == o.ty.typmod) {
+                continue;
             }
+            let given = stoa_pg::types::format_type(&first.ty.ty, first.ty.typmod);
+            let terms = [Expr::column(first.col, first.ty.clone()), Expr::column(o.col, o.ty.clone())];
+            let common = self.common_type(terms.iter().take(if literal { 1 } else { 2 }), "UNION")?;
+            return Err(other_type(self, i, &given, &common));
         }
         let form = |b: &mut Self, query: Query, literals: Vec<Option<Expr>>| -> PgResult<(Rel, Vec<ColId>)> {
             let mut exprs = Vec::with_capacity(columns.len());
@@ -212,7 +216,7 @@ impl Binder<'_> {
                 };
                 // Rows, and arrays of them, are of one type whatever their fields' forms are.
                 if e.ty.ty != PgType::Unknown && o.ty.ty != ty.ty && o.ty.ty.to_string() != ty.ty.to_string() {
-                    let common = b.common_type([&e, &Expr::column(o.col, ty.clone())], "UNION")?;
+                    let common = b.common_type([&Expr::column(o.col, ty.clone()), &e], "UNION")?;
                     if common != ty.ty {
                         return Err(other_type(b, i, &ty.ty, &common));
                     }

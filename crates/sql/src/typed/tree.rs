@@ -6,8 +6,8 @@
 
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
-use stoa_pg::SqlType;
 use stoa_pg::registry::{Func, Oper};
+use stoa_pg::{PgType, SqlType};
 use stoa_table::catalog::{ColumnId, Oid, Privileges, TableDescriptor};
 use stoa_table::services::locks::{LockStrength, LockWait};
 
@@ -281,9 +281,9 @@ impl Told {
     #[must_use]
     pub fn ty(self) -> SqlType {
         match self {
-            Told::RowStart | Told::RowEnd => SqlType::new(stoa_pg::PgType::Timestamptz),
-            Told::Operation => SqlType::new(stoa_pg::PgType::Text),
-            Told::Changed => SqlType::new(stoa_pg::PgType::Text.array_of()),
+            Told::RowStart | Told::RowEnd => SqlType::new(PgType::Timestamptz),
+            Told::Operation => SqlType::new(PgType::Text),
+            Told::Changed => SqlType::new(PgType::Text.array_of()),
         }
     }
 }
@@ -697,6 +697,18 @@ impl Expr {
             return self;
         }
         Self { kind: ExprKind::Cast { arg: Box::new(self), explicit: false }, ty: ty.clone() }
+    }
+
+    /// What is inside a cast that changes the modifier of a type and not one value.
+    #[must_use]
+    pub fn relabelled(&self) -> Option<&Self> {
+        match &self.kind {
+            ExprKind::Cast { arg, .. } if arg.ty.ty == self.ty.ty && arg.ty.arrow == self.ty.arrow => {
+                let blanks = self.ty.keeps_blanks() || self.ty.ty.element() == Some(PgType::Bpchar);
+                (arg.ty.typmod == self.ty.typmod || self.ty.typmod == -1 && !blanks).then_some(arg)
+            }
+            _ => None,
+        }
     }
 
     /// Whether this is the constant NULL.
