@@ -76,10 +76,8 @@ impl Binder<'_> {
                 let pairs = left
                     .into_iter()
                     .zip(right)
-                    .map(|(l, r)| match (l.kind, r.kind) {
-                        (ExprKind::Row(a), ExprKind::Row(b)) => self.compare_rows(op, a, b),
-                        (l_kind, r_kind) => self.operator(op, Some(Expr::new(l_kind, l.ty)), Expr::new(r_kind, r.ty)),
-                    })
+                    // Rows in rows are values, in which NULLs are equal.
+                    .map(|(l, r)| self.operator(op, Some(l), r))
                     .collect::<PgResult<Vec<_>>>()?;
                 Ok(if op == "=" { and(pairs) } else { or(pairs) })
             }

@@ -492,14 +492,25 @@ impl Binder<'_> {
 
     fn is_null(&mut self, arg: Expr, negated: bool) -> PgResult<Expr> {
         if let ExprKind::Row(items) = arg.kind {
-            // A row is NULL if all its fields are, and NOT NULL if none is.
-            let tests = items.into_iter().map(|i| self.is_null(i, negated)).collect::<PgResult<Vec<_>>>()?;
+            // A row is NULL if all its fields are, and NOT NULL if none is. A row in a field is a value, whatever is in it.
+            let test = |b: &mut Self, item: Expr| match item.kind {
+                ExprKind::Row(_) => Ok(Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(negated))), bool_type())),
+                _ => b.is_null_value(item, negated),
+            };
+            let tests = items.into_iter().map(|item| test(self, item)).collect::<PgResult<Vec<_>>>()?;
             return Ok(if tests.is_empty() {
                 Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(true))), bool_type())
             } else {
                 and(tests)
             });
         }
+        if matches!(arg.ty.ty, PgType::Record(Some(_))) {
+            return Ok(Expr::new(ExprKind::RowIsNull { arg: Box::new(arg), negated }, bool_type()));
+        }
+        self.is_null_value(arg, negated)
+    }
+
+    fn is_null_value(&mut self, arg: Expr, negated: bool) -> PgResult<Expr> {
         let arg = Box::new(self.resolve_any(arg)?);
         Ok(Expr::new(if negated { ExprKind::IsNotNull(arg) } else { ExprKind::IsNull(arg) }, bool_type()))
     }

@@ -123,17 +123,20 @@ impl Binder<'_> {
 
     /// `WITH RECURSIVE name AS (base UNION [ALL] step)`.
     pub(super) fn bind_recursive(&mut self, cte: &ast::Cte, name: String) -> PgResult<()> {
-        let query = &cte.query;
+        let mut query = &cte.query;
+        // In parentheses it is the same query.
+        while let SetExpr::Query(inner) = &*query.body
+            && query.with.is_none()
+            && query.locks.is_empty()
+        {
+            no_order_or_limit(query)?;
+            query = inner;
+        }
         let invalid = |message: String| PgError::new(SqlState::INVALID_RECURSION, message);
         let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = &*query.body else {
             return Err(no_recursive_form(&name));
         };
-        if query.order_by.is_some() {
-            return Err(PgError::unsupported("ORDER BY in a recursive query is not implemented"));
-        }
-        if query.limit_clause.is_some() || query.fetch.is_some() {
-            return Err(PgError::unsupported("LIMIT in a recursive query is not implemented"));
-        }
+        no_order_or_limit(query)?;
         if mentions_of(&**left, &name) > 0 {
             return Err(invalid(format!("recursive reference to query \"{name}\" must not appear within its non-recursive term")));
         }
@@ -244,6 +247,17 @@ impl Binder<'_> {
         self.cte_scope.push(CteEntry { name, id: outer, columns: visible, readable: true });
         Ok(())
     }
+}
+
+/// 0A000 for a recursion that is ordered or limited as a whole.
+fn no_order_or_limit(query: &ast::Query) -> PgResult<()> {
+    if query.order_by.is_some() {
+        return Err(PgError::unsupported("ORDER BY in a recursive query is not implemented"));
+    }
+    if query.limit_clause.is_some() || query.fetch.is_some() {
+        return Err(PgError::unsupported("LIMIT in a recursive query is not implemented"));
+    }
+    Ok(())
 }
 
 /// The form that holds every value of a type, and of the fields of rows.

@@ -136,6 +136,7 @@ impl ExprPlanner<'_> {
             | ExprKind::Array(_)
             | ExprKind::Row(_)
             | ExprKind::Field { .. }
+            | ExprKind::RowIsNull { .. }
             | ExprKind::Subscript { .. }
             | ExprKind::Slice { .. } => self.call(e)?,
             ExprKind::ScalarSubquery(_)
@@ -361,6 +362,7 @@ fn describe(e: &Expr) -> (String, bool, bool) {
         ExprKind::Array(_) => ("array".into(), false, false),
         ExprKind::Row(_) => ("row".into(), false, false),
         ExprKind::Field { index, .. } => (format!("field {index}"), false, false),
+        ExprKind::RowIsNull { negated, .. } => (if *negated { "row is not null" } else { "row is null" }.into(), false, false),
         ExprKind::Subscript { .. } => ("subscript".into(), false, false),
         ExprKind::Slice { bounds, .. } => {
             let shape: String = bounds.iter().map(|(l, u)| format!("{}{}", u8::from(l.is_some()), u8::from(u.is_some()))).collect();

@@ -74,6 +74,11 @@ pub enum ExprKind {
     Not(Box<Expr>),
     IsNull(Box<Expr>),
     IsNotNull(Box<Expr>),
+    /// `IS NULL` or `IS NOT NULL` of a record that is computed: that all its fields are NULL, or that none is.
+    RowIsNull {
+        arg: Box<Expr>,
+        negated: bool,
+    },
     /// `IS [NOT] TRUE`, `FALSE`, `UNKNOWN`: which value, and whether negated.
     IsBool {
         arg: Box<Expr>,
@@ -736,6 +741,7 @@ impl Expr {
             | ExprKind::IsNull(arg)
             | ExprKind::IsNotNull(arg)
             | ExprKind::IsBool { arg, .. }
+            | ExprKind::RowIsNull { arg, .. }
             | ExprKind::Field { arg, .. } => out.push(arg),
             ExprKind::IsDistinct { left, right, .. } => out.extend([&**left, &**right]),
             ExprKind::Case { whens, otherwise } => {
@@ -792,6 +798,7 @@ impl Expr {
             | ExprKind::IsNull(arg)
             | ExprKind::IsNotNull(arg)
             | ExprKind::IsBool { arg, .. }
+            | ExprKind::RowIsNull { arg, .. }
             | ExprKind::Field { arg, .. } => out.push(arg),
             ExprKind::IsDistinct { left, right, .. } => out.extend([&mut **left, &mut **right]),
             ExprKind::Case { whens, otherwise } => {
