@@ -1,6 +1,10 @@
 //! The settings that change what a value's text means or looks like.
 
+mod search_config;
+
 use jiff::tz::TimeZone;
+
+pub use search_config::Config;
 
 /// The order in which ambiguous dates are read and SQL dates are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +49,7 @@ pub struct ValueSettings {
     pub extra_float_digits: i32,
     pub bytea_output: ByteaOutput,
     /// The text search configuration of what names none.
-    pub text_search: crate::textsearch::config::Config,
+    pub text_search: Config,
     /// `expression = NULL` asks whether the expression is NULL.
     pub null_equals: bool,
 }
@@ -60,7 +64,7 @@ impl Default for ValueSettings {
             time_zone: TimeZone::UTC,
             extra_float_digits: 1,
             bytea_output: ByteaOutput::Hex,
-            text_search: crate::textsearch::config::Config::English,
+            text_search: Config::English,
             null_equals: false,
         }
     }

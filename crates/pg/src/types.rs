@@ -50,6 +50,7 @@ pub enum PgType {
     Regprocedure,
     Regnamespace,
     Regrole,
+    Regconfig,
     Int2Vector,
     OidVector,
     Tsvector,
@@ -155,6 +156,7 @@ type_table! {
     Uuid, 2950, 2951, "uuid", "uuid", 'U', false, 16;
     Tsvector, 3614, 3643, "tsvector", "tsvector", 'U', false, -1;
     Tsquery, 3615, 3645, "tsquery", "tsquery", 'U', false, -1;
+    Regconfig, 3734, 3735, "regconfig", "regconfig", 'N', false, 4;
     Jsonb, 3802, 3807, "jsonb", "jsonb", 'U', false, -1;
     Jsonpath, 4072, 4073, "jsonpath", "jsonpath", 'U', false, -1;
     Regnamespace, 4089, 4090, "regnamespace", "regnamespace", 'N', false, 4;
@@ -304,6 +306,7 @@ impl PgType {
                 | PgType::Regprocedure
                 | PgType::Regnamespace
                 | PgType::Regrole
+                | PgType::Regconfig
         )
     }
 

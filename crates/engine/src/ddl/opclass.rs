@@ -118,10 +118,7 @@ fn is_taken(ty: &PgType, takes: &PgType) -> bool {
         || match takes {
             PgType::Text => *ty == PgType::Varchar,
             PgType::Bpchar => matches!(ty, PgType::Text | PgType::Varchar),
-            PgType::Oid => matches!(
-                ty,
-                PgType::Regclass | PgType::Regtype | PgType::Regproc | PgType::Regprocedure | PgType::Regnamespace | PgType::Regrole
-            ),
+            PgType::Oid => ty.is_oid_like() && !matches!(ty, PgType::Oid | PgType::Xid),
             _ => false,
         }
 }

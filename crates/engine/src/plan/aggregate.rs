@@ -246,23 +246,12 @@ impl Planner {
     /// What reads a sorted subquery: the relation with the keys of the sort as columns, and the keys over them.
     pub(super) fn sorted_input(&self, input: &Rel) -> Option<(Rel, Vec<SortKey>)> {
         match input {
-            Rel::Sort { input: below, keys } => {
-                let mut exprs = Vec::with_capacity(keys.len());
-                let mut outer = Vec::with_capacity(keys.len());
-                for key in keys {
-                    let (c, ty) = (self.fresh(), key.expr.ty.clone());
-                    exprs.push((c, key.expr.clone()));
-                    outer.push(SortKey { expr: Expr::column(c, ty), ..key.clone() });
-                }
-                let mut through: Vec<(ColId, Expr)> = Vec::new();
-                for c in super::decorrelate::given_columns(below) {
-                    let ty = super::decorrelate::type_of_column(below, c)?;
-                    through.push((c, Expr::column(c, ty)));
-                }
-                through.sort_by_key(|(c, _)| *c);
-                through.extend(exprs);
-                let rel = Rel::Project { input: Box::new((**below).clone()), exprs: through };
-                Some((rel, outer))
+            Rel::Sort { input: below, keys } => self.with_keys(below, keys),
+            Rel::DistinctOn { input: below, on, order } => {
+                let ascending = |expr: &Expr| SortKey { expr: expr.clone(), descending: false, nulls_first: false };
+                let keys = if order.is_empty() { on.iter().map(ascending).collect() } else { order.clone() };
+                let (rel, outer) = self.with_keys(below, &keys)?;
+                Some((Rel::DistinctOn { input: Box::new(rel), on: on.clone(), order: order.clone() }, outer))
             }
             Rel::Project { input: below, exprs } => {
                 let (rel, keys) = self.sorted_input(below)?;
@@ -286,6 +275,24 @@ impl Planner {
             }
             _ => None,
         }
+    }
+
+    /// A relation with keys as further columns, and the keys over them.
+    fn with_keys(&self, rel: &Rel, keys: &[SortKey]) -> Option<(Rel, Vec<SortKey>)> {
+        let mut exprs = Vec::with_capacity(keys.len());
+        let mut outer = Vec::with_capacity(keys.len());
+        for key in keys {
+            let (c, ty) = (self.fresh(), key.expr.ty.clone());
+            exprs.push((c, key.expr.clone()));
+            outer.push(SortKey { expr: Expr::column(c, ty), ..key.clone() });
+        }
+        let mut through: Vec<(ColId, Expr)> = Vec::new();
+        for c in super::decorrelate::given_columns(rel) {
+            through.push((c, Expr::column(c, super::decorrelate::type_of_column(rel, c)?)));
+        }
+        through.sort_by_key(|(c, _)| *c);
+        through.extend(exprs);
+        Some((Rel::Project { input: Box::new(rel.clone()), exprs: through }, outer))
     }
 
     pub(super) async fn plan_aggregate(
@@ -477,7 +484,7 @@ pub(super) fn widen(e: &Expr) -> Expr {
 }
 
 /// Whether the result is made of the values in the order in which they come, which the call itself does not say.
-fn gathers(a: &AggregateExpr) -> bool {
+pub(super) fn gathers(a: &AggregateExpr) -> bool {
     let name = a.func.0.name;
     let ordered = matches!(name, "array_agg" | "string_agg" | "json_agg" | "jsonb_agg" | "json_object_agg" | "jsonb_object_agg");
     ordered && a.order_by.is_empty() && !a.distinct && !a.within_group

@@ -4,6 +4,7 @@
 //! becomes a semi- or anti-join (predicates of any form may correlate). A scalar subquery that is one aggregate over rows
 //! matched by equalities becomes a grouped outer join (Galindo-Legaria and Joshi 2001). The rest is left as [`Apply`] items.
 
+use super::aggregate::gathers;
 use super::compiled::kept::is_steady;
 use datafusion::common::ScalarValue;
 use std::collections::HashSet;
@@ -25,10 +26,10 @@ pub struct Apply {
 }
 
 /// Splits a relation whose free columns stand only in filters at its top into the uncorrelated part and the conditions.
-/// `needed`: columns that must still be visible above.
+/// `needed`: columns that must still be visible above; `ordered`: whether the order of rows means something there.
 ///
 /// What calls a volatile function, takes a sample or locks rows stays correlated: it is run for each outer row.
-pub fn pull_correlation(rel: &Rel, needed: &mut HashSet<ColId>) -> Option<(Rel, Vec<Expr>)> {
+pub fn pull_correlation(rel: &Rel, needed: &mut HashSet<ColId>, ordered: bool) -> Option<(Rel, Vec<Expr>)> {
     if walk::free_columns(rel).is_empty() {
         return Some((rel.clone(), Vec::new()));
     }
@@ -56,7 +57,7 @@ pub fn pull_correlation(rel: &Rel, needed: &mut HashSet<ColId>) -> Option<(Rel, 
                 walk::columns_of(c, &mut used);
                 needed.extend(used.into_iter().filter(|u| given.contains(u)));
             }
-            let (inner, mut rest) = pull_correlation(input, needed)?;
+            let (inner, mut rest) = pull_correlation(input, needed, ordered)?;
             rest.extend(correlated);
             let inner = if own.is_empty() { inner } else { Rel::Filter { input: Box::new(inner), predicate: conjunction(own) } };
             Some((inner, rest))
@@ -71,7 +72,7 @@ pub fn pull_correlation(rel: &Rel, needed: &mut HashSet<ColId>) -> Option<(Rel, 
                     return None;
                 }
             }
-            let (inner, conditions) = pull_correlation(input, needed)?;
+            let (inner, conditions) = pull_correlation(input, needed, ordered)?;
             // What was pulled may have given the input more columns.
             let given = given_columns(&inner);
             let mut list = exprs.clone();
@@ -84,8 +85,8 @@ pub fn pull_correlation(rel: &Rel, needed: &mut HashSet<ColId>) -> Option<(Rel, 
             Some((Rel::Project { input: Box::new(inner), exprs: list }, conditions))
         }
         Rel::Join { left, right, kind: JoinKind::Inner, on, lateral: false } => {
-            let (left, mut conditions) = pull_correlation(left, needed)?;
-            let (right, more) = pull_correlation(right, needed)?;
+            let (left, mut conditions) = pull_correlation(left, needed, ordered)?;
+            let (right, more) = pull_correlation(right, needed, ordered)?;
             conditions.extend(more);
             if let Some(on) = on {
                 let mut used = Vec::new();
@@ -101,8 +102,17 @@ pub fn pull_correlation(rel: &Rel, needed: &mut HashSet<ColId>) -> Option<(Rel, 
                 conditions,
             ))
         }
-        // The order of rows means nothing to EXISTS and IN.
-        Rel::Sort { input, .. } => pull_correlation(input, needed),
+        Rel::Sort { input, keys } if ordered => {
+            let given = given_columns(input);
+            let mut used = Vec::new();
+            keys.iter().for_each(|key| walk::columns_of(&key.expr, &mut used));
+            if used.iter().any(|u| !given.contains(u)) {
+                return None;
+            }
+            let (inner, conditions) = pull_correlation(input, needed, ordered)?;
+            Some((Rel::Sort { input: Box::new(inner), keys: keys.clone() }, conditions))
+        }
+        Rel::Sort { input, .. } => pull_correlation(input, needed, ordered),
         _ => None,
     }
 }
@@ -216,7 +226,7 @@ pub fn as_join(input: Rel, conjunct: &Expr) -> Result<Rel, Rel> {
         return Err(input);
     }
     let mut needed: HashSet<ColId> = query.outputs.iter().map(|o| o.col).collect();
-    let Some((right, mut conditions)) = pull_correlation(&query.rel, &mut needed) else { return Err(input) };
+    let Some((right, mut conditions)) = pull_correlation(&query.rel, &mut needed, false) else { return Err(input) };
     conditions.extend(comparisons);
     if conditions.is_empty() && matches!(query.rel, Rel::Limit { .. }) {
         return Err(input);
@@ -246,7 +256,8 @@ pub fn scalar_as_join(input: &Rel, query: &Query, fresh: &mut dyn FnMut() -> Col
         return None;
     }
     let mut needed = HashSet::new();
-    let (rows, conditions) = pull_correlation(rows, &mut needed)?;
+    let ordered = aggregates.iter().any(|(_, a)| gathers(a));
+    let (rows, conditions) = pull_correlation(rows, &mut needed, ordered)?;
     if conditions.is_empty() {
         return None;
     }
@@ -318,7 +329,7 @@ pub fn scalar_by_key(input: &Rel, query: &Query, fresh: &mut dyn FnMut() -> ColI
     let mut used = Vec::new();
     walk::columns_of(value, &mut used);
     let mut needed: HashSet<ColId> = used.into_iter().filter(|c| !outer.contains(c)).collect();
-    let (inner, conditions) = pull_correlation(rows, &mut needed)?;
+    let (inner, conditions) = pull_correlation(rows, &mut needed, false)?;
     if conditions.is_empty() || !finds_one(&inner, &conditions, &outer) {
         return None;
     }

@@ -647,7 +647,7 @@ impl Planner {
             };
         }
         let mut needed: HashSet<ColId> = decorrelate::given_columns(right);
-        if let Some((inner, conditions)) = decorrelate::pull_correlation(right, &mut needed)
+        if let Some((inner, conditions)) = decorrelate::pull_correlation(right, &mut needed, false)
             && !matches!(right, Rel::Sort { .. })
         {
             let mut all = conditions;

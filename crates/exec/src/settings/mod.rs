@@ -357,7 +357,7 @@ impl Settings {
             }
             // A name that is no configuration was refused when it was set.
             "default_text_search_config" => {
-                if let Ok(config) = stoa_pg::textsearch::config::Config::named(raw) {
+                if let Ok(config) = stoa_pg::settings::Config::named(raw) {
                     self.change_values(|v| v.text_search = config);
                 }
             }

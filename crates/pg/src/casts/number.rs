@@ -171,7 +171,7 @@ pub fn register(r: &mut Registry) {
     r.add_cast(P::Bool, P::Int4, Explicit, kernel(strict1::<Bool, Int4>(|_, v| Ok(i32::from(v)))));
     r.add_cast(P::Int4, P::Bool, Explicit, kernel(strict1::<Int4, Bool>(|_, v| Ok(v != 0))));
 
-    let named = [P::Regproc, P::Regprocedure, P::Regclass, P::Regtype, P::Regnamespace, P::Regrole];
+    let named = [P::Regproc, P::Regprocedure, P::Regclass, P::Regtype, P::Regnamespace, P::Regrole, P::Regconfig];
     let oid_like = std::iter::once(P::Oid).chain(named.clone());
     for oid in oid_like {
         r.add_cast(P::Int2, oid.clone(), Implicit, widening::<Int16Type, UInt32Type>(|v| i32::from(v) as u32));

@@ -64,8 +64,12 @@ pub fn register(r: &mut Registry) {
     }
 
     for from in [text, Varchar] {
-        let named = strict1::<Text, crate::args::Oid>(|call, name| object::object_oid(call.ctx, &PgType::Regclass, name));
-        r.add_cast(from, PgType::Regclass, Implicit, CastKind::Kernel(named));
+        // PostgreSQL has the first alone. Configurations were texts in definitions once.
+        for to in [PgType::Regclass, PgType::Regconfig] {
+            let ty = to.clone();
+            let named = strict1::<Text, crate::args::Oid>(move |call, name| object::object_oid(call.ctx, &ty, name));
+            r.add_cast(from.clone(), to, Implicit, CastKind::Kernel(named));
+        }
     }
 
     // "char" is a signed byte to integers; characters beyond ASCII have no single byte in our encoding.

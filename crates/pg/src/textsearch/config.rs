@@ -4,38 +4,12 @@ use super::parser::{Kind, parse};
 use super::query::Node;
 use super::stop_words::ENGLISH;
 use super::vector::{MAX_LEXEME, MAX_POSITION, Position, Vector};
-use crate::error::{PgError, PgResult};
-use crate::sqlstate::SqlState;
+use crate::settings::Config;
 use std::sync::LazyLock;
-
-/// A text search configuration.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Config {
-    /// All words, in lower case.
-    Simple,
-    /// Stems of English words, without stop words.
-    English,
-}
 
 static STEMMER: LazyLock<frostem::Stemmer> = LazyLock::new(|| frostem::Stemmer::new(frostem::Algorithm::English));
 
 impl Config {
-    /// # Errors
-    /// 42704 for names that are no configuration, 0A000 for those of PostgreSQL that are not done.
-    pub fn named(name: &str) -> PgResult<Self> {
-        match name.trim().trim_start_matches("pg_catalog.") {
-            "simple" => Ok(Config::Simple),
-            "english" => Ok(Config::English),
-            "arabic" | "armenian" | "basque" | "catalan" | "danish" | "dutch" | "finnish" | "french" | "german" | "greek" | "hindi"
-            | "hungarian" | "indonesian" | "irish" | "italian" | "lithuanian" | "nepali" | "norwegian" | "portuguese" | "romanian"
-            | "russian" | "serbian" | "spanish" | "swedish" | "tamil" | "turkish" | "yiddish" => {
-                Err(PgError::unsupported(format!("text search configuration \"{name}\" is not supported"))
-                    .hint("There are simple and english; full text indexes have stemmers for more languages."))
-            }
-            _ => Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("text search configuration \"{name}\" does not exist"))),
-        }
-    }
-
     /// The lexeme of a word; `None` for one that is left out.
     #[must_use]
     pub fn lexeme(self, kind: Kind, word: &str) -> Option<String> {

@@ -1,12 +1,12 @@
 //! Functions and operators of text search.
 
-use super::config::Config;
 use super::matching::{entries, matches};
 use super::query::{Node, Query, clean};
 use super::vector::{Position, Vector};
-use crate::args::{Bool, Call, Float4, Int4, Kernel, Text, strict1, strict2, strict3};
+use crate::args::{Bool, Call, Float4, Int4, Kernel, Oid, Text, strict1, strict2, strict3};
 use crate::error::{PgError, PgResult};
 use crate::registry::{Func, OperKind, Registry};
+use crate::settings::Config;
 use crate::sqlstate::SqlState;
 use crate::types::PgType;
 
@@ -366,7 +366,7 @@ mod parking {
 
 /// Registers functions and operators.
 pub fn register(r: &mut Registry) {
-    use PgType::{Bool as B, Float4 as F4, Int4 as I4, Text as T, Tsquery as Q, Tsvector as V};
+    use PgType::{Bool as B, Float4 as F4, Int4 as I4, Regconfig as C, Text as T, Tsquery as Q, Tsvector as V};
     type Maker = fn(Config, &str) -> PgResult<String>;
     let makers: [(&'static str, PgType, Maker, &'static str); 5] = [
         ("to_tsvector", V, |c, t| Ok(c.vector(t).to_string()), "the lexemes of a text with their positions"),
@@ -377,9 +377,9 @@ pub fn register(r: &mut Registry) {
     ];
     for (name, ret, make, doc) in makers {
         let one = strict1::<Text, Text>(move |call: &Call, text: &str| make(call.ctx.settings.text_search, text));
-        let two = strict2::<Text, Text, Text>(move |_: &Call, config: &str, text: &str| make(Config::named(config)?, text));
+        let two = strict2::<Oid, Text, Text>(move |_: &Call, config, text: &str| make(Config::known(config)?, text));
         r.add(Func::scalar(name, &[T], ret.clone(), one, doc).stable());
-        r.add(Func::scalar(name, &[T, T], ret, two, doc));
+        r.add(Func::scalar(name, &[C, T], ret, two, doc));
     }
     r.scalar(
         "length",
@@ -422,11 +422,9 @@ pub fn register(r: &mut Registry) {
     r.scalar("ts_headline", &[T, Q], T, strict2::<Text, Text, Text>(shown), "the piece of a text that fits, words marked");
     r.scalar(
         "ts_headline",
-        &[T, T, Q],
+        &[C, T, Q],
         T,
-        strict3::<Text, Text, Text, Text>(|_, config: &str, text: &str, q: &str| {
-            headline(Config::named(config)?, text, &Query::parse(q)?, "")
-        }),
+        strict3::<Oid, Text, Text, Text>(|_, config, text: &str, q: &str| headline(Config::known(config)?, text, &Query::parse(q)?, "")),
         "the piece of a text that fits, words marked",
     );
     r.scalar(
@@ -440,10 +438,10 @@ pub fn register(r: &mut Registry) {
     );
     r.scalar(
         "ts_headline",
-        &[T, T, Q, T],
+        &[C, T, Q, T],
         T,
-        crate::args::strict4::<Text, Text, Text, Text, Text>(|_, config: &str, text: &str, q: &str, options: &str| {
-            headline(Config::named(config)?, text, &Query::parse(q)?, options)
+        crate::args::strict4::<Oid, Text, Text, Text, Text>(|_, config, text: &str, q: &str, options: &str| {
+            headline(Config::known(config)?, text, &Query::parse(q)?, options)
         }),
         "the piece of a text that fits, words marked",
     );

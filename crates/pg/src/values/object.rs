@@ -7,6 +7,7 @@ use super::{ValueBuilder, ValueWriter, fixed_width, open, output_text, parse_typ
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
 use crate::registry::{Func, Registry};
+use crate::settings::Config;
 use crate::sqlstate::SqlState;
 use crate::type_functions;
 use crate::types::{PgType, SqlType, format_type};
@@ -105,6 +106,7 @@ pub fn object_name(ctx: &EvalContext, ty: &PgType, oid: u32) -> PgResult<Option<
                 }
             }
         }
+        PgType::Regconfig => Config::by_oid(oid).map(|config| config.name().to_owned()),
         // Roles are the engine's.
         _ => {
             let text = SqlType::new(PgType::Name);
@@ -154,6 +156,7 @@ pub fn object_oid(ctx: &EvalContext, ty: &PgType, text: &str) -> PgResult<u32> {
             }
         }
         PgType::Regprocedure => procedure_oid(name),
+        PgType::Regconfig => Config::named(name).map(Config::oid),
         _ => named(ctx, "to_regrole", &PgType::Regrole, name)?
             .ok_or_else(|| PgError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{}\" does not exist", fold_identifier(name)))),
     }
