@@ -1,6 +1,6 @@
 //! A database that is opened: a handle on what its sessions share.
 
-use crate::session::background::{background_build, background_check};
+use crate::session::background::{background_build, background_check, background_purge};
 use crate::session::login::{self, LoginRole};
 use crate::session::{Session, SessionOptions};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -106,6 +106,7 @@ impl Database {
             configured_us: AtomicI64::new(started_us),
         });
         crate::index::build::resume(&inner, background_build);
+        tokio::spawn(crate::ddl::undrop::run(Arc::downgrade(&inner), background_purge));
         if inner.options.scrub.rows_per_second > 0 {
             tokio::spawn(crate::index::scrub::run(Arc::downgrade(&inner), background_check));
         }

@@ -200,6 +200,14 @@ pub struct CreateTableAs {
     pub materialized_view: bool,
 }
 
+/// A table that was dropped.
+#[derive(Clone, PartialEq, Debug)]
+pub enum DroppedName {
+    /// The last one of the name.
+    Name(ObjectName),
+    Oid(u32),
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub struct CreateView {
     pub name: ObjectName,
@@ -405,6 +413,14 @@ pub enum Ddl {
         if_exists: bool,
         cascade: bool,
         concurrently: bool,
+        /// PURGE: tables cannot come back.
+        purge: bool,
+    },
+    /// UNDROP TABLE.
+    Undrop {
+        table: DroppedName,
+        /// What it is called from now on, if not as before.
+        rename: Option<Ident>,
     },
     /// DROP of a kind of object that there is none of; with arguments of functions, and tables of triggers.
     DropUnknown {

@@ -48,6 +48,22 @@ async fn finish_build(context: &StatementContext, table: Oid, index: Oid) -> PgR
     if replaces { crate::index::build::take_place(context, table, index).await } else { Ok(()) }
 }
 
+/// Removes a dropped table for good.
+///
+/// # Errors
+/// What the transaction raises.
+pub(crate) fn background_purge(database: Arc<DatabaseInner>, table: Oid) -> BoxFuture<'static, PgResult<()>> {
+    Box::pin(async move {
+        let options = SessionOptions { user: "stoa".into(), database: "stoa".into(), ..SessionOptions::default() };
+        let mut session = Session::open(database, options)?;
+        session.start_query().await?;
+        let context = session.statement_context(Arc::from("removal of a dropped table"), Arc::from([]))?;
+        let outcome = crate::ddl::undrop::purge(&context, table).await;
+        context.txn.rollback().await;
+        outcome
+    })
+}
+
 /// Checks the indexes of a table, at a pace.
 ///
 /// # Errors

@@ -4,6 +4,7 @@
 //! key    's' oid be   a schema          'r' oid be   a table, view or sequence
 //!        'q' oid be   a sequence's state (outside of transactions)
 //!        't' oid be   a table's statistics (likewise)
+//!        'x' oid be   a table that was dropped and can come back
 //!        'u' oid be   a role
 //!        'a' kind u8, oid be           whose an object is and who may what with it
 //!        'c' oid be, oid be            settings that sessions in a database (0: any), of a role (0: any) begin with
@@ -67,6 +68,12 @@ pub fn schema_key(oid: Oid) -> Vec<u8> {
 #[must_use]
 pub fn relation_key(oid: Oid) -> Vec<u8> {
     key(b'r', oid)
+}
+
+/// The key of the row of a table that was dropped and can come back.
+#[must_use]
+pub fn dropped_key(oid: Oid) -> Vec<u8> {
+    key(b'x', oid)
 }
 
 /// The key of the state of a sequence.
@@ -338,6 +345,7 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
             (Some(b's'), Some(_)) => schemas.push(decode(&value)?),
             (Some(b'r'), Some(_)) => relations.push(decode(&value)?),
             (Some(b'q'), Some(oid)) => states.push(oid),
+            (Some(b'x'), Some(_)) => snapshot.put_dropped(Arc::new(decode(&value)?)),
             (Some(b'u' | b'a' | b'c' | b'd'), _) => stored_roles.extend(read_authority(&mut snapshot, &key, &value)?),
             _ => {}
         }
@@ -378,8 +386,9 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
             snapshot.put_relation(relation);
         }
     }
+    let kept: HashSet<Oid> = snapshot.dropped().values().flat_map(|dropped| dropped.sequences.iter().map(|s| s.oid)).collect();
     for oid in states {
-        if snapshot.relation(oid).is_none() {
+        if snapshot.relation(oid).is_none() && !kept.contains(&oid) {
             stale.delete_row(CATALOG_TABLE, &sequence_key(oid));
         }
     }
@@ -387,7 +396,8 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
         commit(&**store, &stale).await?;
     }
     forget_stale_rights(&**store, &mut snapshot).await?;
-    let named: HashSet<TableId> = snapshot.relations().flat_map(|r| storage_of(r)).collect();
+    let dropped = snapshot.dropped().values().flat_map(|dropped| dropped.storage());
+    let named: HashSet<TableId> = snapshot.relations().flat_map(|r| storage_of(r)).chain(dropped).collect();
     for table in store.list_tables().await.map_err(store_error)? {
         if ![CATALOG_TABLE, TOKEN_TABLE, FEED_TABLE].contains(&table.id) && !named.contains(&table.id) {
             store.drop_table(table.id).await.map_err(store_error)?;
@@ -440,6 +450,7 @@ async fn forget_stale_rights(store: &dyn Store, snapshot: &mut CatalogSnapshot) 
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
+    use crate::catalog::{DroppedTable, SequenceDescriptor, TableDescriptor};
     use stoa_store::model::ModelStore;
 
     #[tokio::test]
@@ -455,6 +466,45 @@ mod tests {
             }
         }
         assert!(seen.iter().all(|id| *id >= FIRST_USER_OID));
+    }
+
+    #[tokio::test]
+    async fn tables_that_can_come_back_stay() {
+        let store: Arc<dyn Store> = Arc::new(ModelStore::default());
+        crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
+        let int = stoa_pg::SqlType::new(stoa_pg::PgType::Int4);
+        let table = crate::row::samples::table(&[("id", int)], &[(0, false)], &[(stoa_store::Layout::Packed, &[])]);
+        let table = TableDescriptor { oid: 20_000, storage: TableId(77), ..table };
+        store.create_table(&crate::row::RowCodec::table_schema(&table)).await.unwrap();
+        let sequence = SequenceDescriptor {
+            oid: 20_001,
+            schema: PUBLIC_OID,
+            name: "s".into(),
+            ty: stoa_pg::SqlType::new(stoa_pg::PgType::Int8),
+            start: 1,
+            increment: 1,
+            min: 1,
+            max: 9,
+            cache: 1,
+            cycle: false,
+            owned_by: None,
+            comment: None,
+            temporary: false,
+        };
+        put(&*store, &sequence_key(20_001), b"state").await.unwrap();
+        let dropped =
+            DroppedTable { table, schema: "public".into(), sequences: vec![sequence], rights: Vec::new(), dropped_us: 1, kept_until_us: 2 };
+        put(&*store, &dropped_key(20_000), &encode(&dropped).unwrap()).await.unwrap();
+        let catalog = crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
+        assert_eq!(*catalog.dropped()[&20_000], dropped);
+        assert!(catalog.relations().all(|r| r.oid() != 20_000));
+        assert!(store.describe_table(TableId(77)).await.unwrap().is_some());
+        assert!(get(&*store, &sequence_key(20_001)).await.unwrap().is_some());
+        // Purged, nothing names them.
+        delete(&*store, &dropped_key(20_000)).await.unwrap();
+        crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
+        assert!(store.describe_table(TableId(77)).await.unwrap().is_none());
+        assert!(get(&*store, &sequence_key(20_001)).await.unwrap().is_none());
     }
 
     #[tokio::test]

@@ -1,0 +1,51 @@
+//! Tables that were dropped and can come back.
+//!
+//! Invariant: such a table is no relation. Nobody sees it, its name is free, and what referred to it is gone; only its rows, its indexes
+//! and the states of its sequences stay in the store, until its time is over.
+
+use super::authority::Rights;
+use super::descriptor::{Oid, Relation, SequenceDescriptor, TableDescriptor};
+use super::role::FIRST_SUPERUSER;
+use super::store::storage_of;
+use serde::{Deserialize, Serialize};
+use stoa_store::TableId;
+
+/// A table as it was when it was dropped.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct DroppedTable {
+    pub table: TableDescriptor,
+    /// What its schema was called: policies name the table with it, and the schema itself may be gone.
+    pub schema: String,
+    /// Those that its columns own.
+    pub sequences: Vec<SequenceDescriptor>,
+    /// Of the table and of its sequences, where anything was said.
+    pub rights: Vec<(Oid, Rights)>,
+    /// Both in microseconds since 1970.
+    pub dropped_us: i64,
+    pub kept_until_us: i64,
+}
+
+impl DroppedTable {
+    #[must_use]
+    pub fn oid(&self) -> Oid {
+        self.table.oid
+    }
+
+    /// What was said of the table, or of one of its sequences.
+    #[must_use]
+    pub fn rights(&self, oid: Oid) -> Option<&Rights> {
+        self.rights.iter().find(|(of, _)| *of == oid).map(|(_, rights)| rights)
+    }
+
+    /// Whose it was.
+    #[must_use]
+    pub fn owner(&self) -> Oid {
+        self.rights(self.oid()).map_or(FIRST_SUPERUSER, |rights| rights.owner)
+    }
+
+    /// The stored ids of tables that it has.
+    #[must_use]
+    pub fn storage(&self) -> Vec<TableId> {
+        storage_of(&Relation::Table(self.table.clone()))
+    }
+}
