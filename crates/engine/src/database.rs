@@ -105,10 +105,10 @@ impl Database {
             server: OnceLock::new(),
             configured_us: AtomicI64::new(started_us),
         });
-        crate::index::build::resume(&inner, background_build);
+        stoa_exec::index::build::resume(&inner, background_build);
         tokio::spawn(crate::ddl::undrop::run(Arc::downgrade(&inner), background_purge));
         if inner.options.scrub.rows_per_second > 0 {
-            tokio::spawn(crate::index::scrub::run(Arc::downgrade(&inner), background_check));
+            tokio::spawn(stoa_exec::index::scrub::run(Arc::downgrade(&inner), background_check));
         }
         Ok(Self { inner })
     }

@@ -17,6 +17,8 @@ mod epoch_tests;
 mod foreign;
 mod grant;
 mod index;
+#[cfg(test)]
+pub(crate) mod index_tests;
 mod maintenance;
 mod opclass;
 mod owner;
