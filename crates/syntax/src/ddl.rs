@@ -171,6 +171,10 @@ pub struct CreateTable {
     pub options: Vec<StorageOption>,
     pub on_commit: Option<OnCommitAction>,
     pub split: Option<Split>,
+    /// TTL EXPIRES AT.
+    pub expires: Option<Expr>,
+    /// TIMESTAMP FROM.
+    pub timestamp: Option<Ident>,
     pub inherits: Vec<ObjectName>,
     pub partitioned: bool,
     /// CREATE FOREIGN TABLE: its `OPTIONS (…)`.
@@ -348,6 +352,10 @@ pub enum AlterAction {
     Unsplit(Option<Vec<Vec<Expr>>>),
     /// Buckets, and columns of the hash; `None`: no salt.
     Salt(Option<(u32, Vec<Ident>)>),
+    /// By which column rows are newer than others; `None`: by none.
+    TimestampFrom(Option<Ident>),
+    /// When rows end by themselves; `None`: they do not.
+    Expires(Option<Expr>),
     /// All rows as they were at a time.
     RestoreTo(Expr),
     Unsupported(String),

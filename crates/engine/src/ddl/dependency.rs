@@ -359,6 +359,14 @@ impl<'a> Dropping<'a> {
     /// 2BP01 if something that was not named would go and CASCADE was not said; otherwise the notices. `single` is the object named,
     /// in words, when there is one.
     pub fn check(&self, cascade: bool, single: Option<String>) -> PgResult<()> {
+        for object in &self.order {
+            if let Object::Column(table, column) = object
+                && !self.contains(&Object::Relation(*table))
+                && let Some(table) = self.catalog.table(*table)
+            {
+                super::expiry::refuse_change(self.work, table, *column, "drop")?;
+            }
+        }
         if self.told.is_empty() {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 //!
 //! [`execute`] is the entry. Descriptors are changed in the transaction's catalog and take effect for others when it commits; see
 //! [`work`] for what keeps that true. Reading order: [`work`] → [`builder`] → [`rows`] → [`table`] → [`index`] → [`sequence`] →
-//! [`view`] → [`dependency`] → [`undrop`] → [`alter`] → [`maintenance`]; [`stoa_sql::definition::written_time`] is a detail of defaults.
+//! [`view`] → [`dependency`] → [`undrop`] → [`alter`] → [`expiry`] → [`data_time`] → [`maintenance`]; [`stoa_sql::definition::written_time`] is a detail of defaults.
 
 mod alter;
 mod alter_column;
@@ -11,9 +11,11 @@ mod alter_family;
 mod alter_index;
 mod alter_view;
 mod builder;
+mod data_time;
 mod dependency;
 #[cfg(test)]
 mod epoch_tests;
+pub(crate) mod expiry;
 mod foreign;
 mod grant;
 mod index;

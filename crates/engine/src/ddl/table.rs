@@ -120,6 +120,12 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
         // Each bucket is a region.
         builder.table.split_points = in_buckets(&builder.table, Vec::new());
     }
+    if let Some(column) = &create.timestamp {
+        super::data_time::set(&mut builder.table, column)?;
+    }
+    if let Some(expr) = &create.expires {
+        super::expiry::set(work, &mut builder.table, expr)?;
+    }
     warn_growing_key(work, &builder.table);
     warn_outliving(work, &builder.table);
     store(work, builder).await?;
@@ -344,6 +350,9 @@ fn like_families(builder: &mut TableBuilder<'_>, source: &TableDescriptor, colum
     let to = |id: &ColumnId| columns.iter().find(|(from, _)| from == id).map(|(_, to)| *to);
     builder.table.families =
         source.families.iter().map(|f| FamilyDescriptor { columns: f.columns.iter().filter_map(to).collect(), ..f.clone() }).collect();
+    // It names columns, which are all there.
+    builder.table.expires.clone_from(&source.expires);
+    builder.table.timestamp = source.timestamp.as_ref().and_then(to);
 }
 
 /// INCLUDING STORAGE: how rows are spread, if the row key is the same.

@@ -8,11 +8,10 @@ use super::alter_constraint::validate_foreign_key;
 use super::builder::unique_over;
 use super::dependency::{is_hidden, owned};
 use super::work::{Work, object_name, undefined_schema};
-use futures::future::BoxFuture;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
-use stoa_exec::environment::{DatabaseInner, StatementContext};
+use stoa_exec::environment::StatementContext;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::bind::fold;
 use stoa_sql::catalog::deparse::quote_name;
@@ -23,17 +22,14 @@ use stoa_syntax::ddl::DroppedName;
 use stoa_table::catalog::acl::PUBLIC_GRANTEE;
 use stoa_table::catalog::store::{dropped_key, encode};
 use stoa_table::catalog::{
-    AclItem, CatalogSnapshot, DroppedTable, IndexState, Oid, Privileges, Relation, Rights, RightsOf, SchemaDescriptor, SequenceDescriptor,
+    CatalogSnapshot, DroppedTable, IndexState, Oid, Privileges, Relation, Rights, RightsOf, SchemaDescriptor, SequenceDescriptor,
     TableDescriptor,
 };
 use stoa_table::txn::TableLockMode;
 
-/// How often it is looked for tables whose time is over.
-const ROUND: Duration = Duration::from_secs(5);
-
 // DROP.
 
-/// How long DROP keeps tables; `None`: it does not.
+/// How long DROP keeps tables, unless their own past is kept for longer; `None`: it does not.
 fn retention(work: Work<'_>) -> Option<Duration> {
     let settings = work.ctx.session.settings();
     let seconds: u64 = settings.raw("stoa.undrop_retention").and_then(|text| text.parse().ok()).unwrap_or(0);
@@ -51,7 +47,6 @@ pub(super) fn keep<'t>(
     let mut kept = BTreeSet::new();
     let Some(time) = retention(work) else { return Ok(kept) };
     let dropped_us = work.ctx.database.tables.now_us();
-    let kept_until_us = dropped_us.saturating_add(i64::try_from(time.as_micros()).unwrap_or(i64::MAX));
     for table in tables {
         let Some(schema) = catalog.schema(table.schema).filter(|schema| schema.temporary.is_none()) else { continue };
         if table.temporary || table.mapping.is_some() || is_hidden(&table.name) {
@@ -63,17 +58,11 @@ pub(super) fn keep<'t>(
             work.drop_storage(index.storage);
         }
         table.indexes.retain(|index| is_whole(index.state));
-        let sequence_of = |oid: Oid| match catalog.relation(oid).map(|relation| &**relation) {
-            Some(Relation::Sequence(sequence)) => Some(sequence.clone()),
-            _ => None,
-        };
-        let sequences: Vec<SequenceDescriptor> = owned(catalog, table.oid, None).into_iter().filter_map(sequence_of).collect();
-        let oids: Vec<Oid> = std::iter::once(table.oid).chain(sequences.iter().map(|sequence| sequence.oid)).collect();
-        let authority = catalog.authority();
-        let rights = oids.iter().filter(|oid| authority.says_of(RightsOf::Relation(**oid)));
-        let rights = rights.map(|oid| (*oid, (*authority.rights(RightsOf::Relation(*oid))).clone())).collect();
-        kept.extend(oids);
-        let dropped = Arc::new(DroppedTable { table, schema: schema.name.clone(), sequences, rights, dropped_us, kept_until_us });
+        let own = table.families.iter().filter_map(|family| family.options.retention()).fold(time, Duration::max);
+        let kept_until_us = dropped_us.saturating_add(i64::try_from(own.as_micros()).unwrap_or(i64::MAX));
+        let sequences = owned(catalog, table.oid, None);
+        kept.extend(sequences.iter().copied().chain([table.oid]));
+        let dropped = Arc::new(DroppedTable::new(catalog, table, &schema.name, &sequences, (dropped_us, kept_until_us)));
         work.ctx.txn.add_catalog_mutation(&dropped_key(dropped.oid()), Some(&encode(&*dropped)?))?;
         work.ctx.txn.change_catalog(move |catalog| {
             catalog.put_dropped(Arc::clone(&dropped));
@@ -228,17 +217,7 @@ fn free_names(work: Work<'_>, table: &mut TableDescriptor, old: &str, sequences:
 fn put_back_rights(work: Work<'_>, oid: Oid, rights: Option<&Rights>) -> PgResult<()> {
     let of = RightsOf::Relation(oid);
     let Some(rights) = rights else { return work.ctx.remove_rights(of) };
-    let authority = work.authority();
-    let is_there = |role: Oid| role == PUBLIC_GRANTEE || authority.role(role).is_some();
-    let holds = |item: &AclItem| is_there(item.grantee) && is_there(item.grantor);
-    let mut rights = rights.clone();
-    if !is_there(rights.owner) {
-        rights.owner = work.ctx.role;
-    }
-    rights.acl.iter_mut().for_each(|acl| acl.retain(holds));
-    rights.columns.iter_mut().for_each(|(_, acl)| acl.retain(holds));
-    rights.columns.retain(|(_, acl)| !acl.is_empty());
-    work.ctx.put_rights(of, rights)
+    work.ctx.put_rights(of, rights.of_roles_that_exist(&work.authority(), work.ctx.role))
 }
 
 fn stays_away(work: Work<'_>, what: &str, name: &str, table: &TableDescriptor, why: &str) {
@@ -292,6 +271,7 @@ async fn with_foreign_keys(work: Work<'_>, mut table: TableDescriptor) -> PgResu
             let catalog = work.catalog();
             let why = match catalog.table(key.referenced_table) {
                 None => Some("The table that it refers to was dropped. It has to come back first.".to_owned()),
+                Some(target) if target.expires.is_some() => Some(format!("Rows of table {} end by themselves.", quote_name(&target.name))),
                 Some(target) if unique_over(target, &key.referenced_columns).is_none() => {
                     Some(format!("Table {} has no such key any more.", quote_name(&target.name)))
                 }
@@ -312,29 +292,6 @@ async fn with_foreign_keys(work: Work<'_>, mut table: TableDescriptor) -> PgResu
 }
 
 // The end.
-
-/// Takes from the store what belonged to a dropped table, in a session of its own.
-pub(crate) type Purging = fn(Arc<DatabaseInner>, Oid) -> BoxFuture<'static, PgResult<()>>;
-
-/// Removes tables whose time is over, until the database is closed.
-pub(crate) async fn run(database: Weak<DatabaseInner>, purging: Purging) {
-    loop {
-        tokio::time::sleep(ROUND).await;
-        let Some(database) = database.upgrade() else { return };
-        let now = database.tables.now_us();
-        let catalog = database.transactions.published_catalog();
-        let due: Vec<_> = catalog.dropped().values().filter(|dropped| dropped.kept_until_us <= now).collect();
-        if due.is_empty() {
-            continue;
-        }
-        let _lease = database.tables.services().leases().take("removal of dropped tables").await;
-        for dropped in due {
-            if let Err(error) = purging(Arc::clone(&database), dropped.oid()).await {
-                tracing::warn!(table = dropped.table.name, error = error.message(), "a dropped table is kept for longer");
-            }
-        }
-    }
-}
 
 /// Removes a dropped table for good, and commits. One that has come back, or is gone, is left alone.
 ///

@@ -264,7 +264,7 @@ impl Session {
             Utility::Vacuum { options, targets } => {
                 self.check_not_in_block("VACUUM")?;
                 let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
-                crate::ddl::vacuum(&context, options, targets).await?;
+                crate::ddl::vacuum(&context, options, targets, super::background::background_sweep).await?;
                 done("VACUUM")
             }
             Utility::Analyze { options, targets } => {

@@ -7,12 +7,13 @@
 //! Invariant: what a statement reads never depends on what it writes, but what it checks does: uniqueness counts the statement's
 //! own rows, in the order in which the query yields them, as PostgreSQL does.
 //!
-//! Reading order: [`rows`] → [`table_writer`] → [`constraint`] → [`policy`] → [`insert`] → [`update`] → [`merge`] → [`foreign_key`] →
+//! Reading order: [`rows`] → [`table_writer`] → [`constraint`] → [`policy`] → [`expiry`] → [`insert`] → [`update`] → [`merge`] → [`foreign_key`] →
 //! [`deferrable_unique`] → [`deferred`].
 
 pub mod constraint;
 pub mod deferrable_unique;
 pub mod deferred;
+pub mod expiry;
 pub mod foreign_key;
 pub mod insert;
 pub mod lookup;

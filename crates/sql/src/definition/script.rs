@@ -218,6 +218,12 @@ impl Writer<'_> {
         if !options.is_empty() {
             out.push_str(&format!(" WITH ({})", options.join(", ")));
         }
+        if let Some(id) = table.timestamp {
+            out.push_str(&format!(" TIMESTAMP FROM {}", column_name(table, id)));
+        }
+        if let Some(text) = &table.expires {
+            out.push_str(&format!(" TTL EXPIRES AT {}", self.definitions.expr(Some(table), text, false)));
+        }
         out.push_str(&split(table)?);
         out.push(';');
         Ok(out)

@@ -3,9 +3,10 @@
 //! Invariant: such a table is no relation. Nobody sees it, its name is free, and what referred to it is gone; only its rows, its indexes
 //! and the states of its sequences stay in the store, until its time is over.
 
-use super::authority::Rights;
+use super::authority::{Rights, RightsOf};
 use super::descriptor::{Oid, Relation, SequenceDescriptor, TableDescriptor};
 use super::role::FIRST_SUPERUSER;
+use super::snapshot::CatalogSnapshot;
 use super::store::storage_of;
 use serde::{Deserialize, Serialize};
 use stoa_store::TableId;
@@ -26,6 +27,20 @@ pub struct DroppedTable {
 }
 
 impl DroppedTable {
+    /// A table as it is in a catalog, with the sequences that its columns own; the times are when it is dropped and until when it is kept.
+    #[must_use]
+    pub fn new(catalog: &CatalogSnapshot, table: TableDescriptor, schema: &str, sequences: &[Oid], times: (i64, i64)) -> Self {
+        let sequence = |oid: &Oid| match catalog.relation(*oid).map(|relation| &**relation) {
+            Some(Relation::Sequence(sequence)) => Some(sequence.clone()),
+            _ => None,
+        };
+        let authority = catalog.authority();
+        let said = sequences.iter().chain([&table.oid]).filter(|oid| authority.says_of(RightsOf::Relation(**oid)));
+        let rights = said.map(|oid| (*oid, (*authority.rights(RightsOf::Relation(*oid))).clone())).collect();
+        let sequences = sequences.iter().filter_map(sequence).collect();
+        Self { table, schema: schema.to_owned(), sequences, rights, dropped_us: times.0, kept_until_us: times.1 }
+    }
+
     #[must_use]
     pub fn oid(&self) -> Oid {
         self.table.oid
