@@ -251,6 +251,7 @@ pub(super) fn is_family_option(name: &str) -> bool {
         name,
         "versions"
             | "min_versions"
+            | "retention"
             | "ttl"
             | "compression"
             | "bloom_filter"
@@ -474,6 +475,12 @@ pub(crate) fn family_options(options: &mut FamilyOptions, given: &[StorageOption
             }
             "versions" => options.versions = number(option)?,
             "min_versions" => options.min_versions = number(option)?,
+            // All changes of that time, and the newest version for ever.
+            "retention" if word == "none" => (options.versions, options.min_versions, options.ttl) = (1, 0, None),
+            "retention" => {
+                (options.versions, options.min_versions) = (FamilyOptions::ALL_VERSIONS, 1);
+                options.ttl = Some(duration(option)?);
+            }
             "ttl" if word == "none" => options.ttl = None,
             "ttl" => options.ttl = Some(duration(option)?),
             "compression" => {
