@@ -12,6 +12,7 @@ use stoa_exec::write::expiry::remove_ended;
 use stoa_exec::write::table_writer::TableWriter;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::catalog::deparse::quote_name;
+use stoa_sql::typed::raises::may_raise;
 use stoa_sql::typed::tree::{ColId, Expr};
 use stoa_syntax::ast;
 use stoa_table::catalog::{ColumnId, Oid, Relation, TableDescriptor};
@@ -24,11 +25,11 @@ const PIECE: usize = 4096;
 
 // What is said.
 
-/// Says when rows of a table end.
+/// Says when rows of a table end; gives the expression.
 ///
 /// # Errors
 /// 42804, 42P17 for expressions that are none; 0A000 for tables that cannot have it.
-pub(super) fn set(work: Work<'_>, table: &mut TableDescriptor, expr: &ast::Expr) -> PgResult<()> {
+pub(super) fn set(work: Work<'_>, table: &mut TableDescriptor, expr: &ast::Expr) -> PgResult<Expr> {
     super::raw::refuse(table, "set TTL EXPIRES AT of")?;
     let catalog = work.catalog();
     if !catalog.referencing(table.oid).is_empty() || table.foreign_keys.iter().any(|key| key.referenced_table == table.oid) {
@@ -39,7 +40,7 @@ pub(super) fn set(work: Work<'_>, table: &mut TableDescriptor, expr: &ast::Expr)
     let context = work.bind_context(&catalog, &path);
     let bound = stoa_sql::bind::expiry::bind(&context, table, expr)?;
     table.expires = Some(work.stored(table, &bound)?);
-    Ok(())
+    Ok(bound)
 }
 
 /// ALTER TABLE: says when rows end, or that they do not. Those that have ended are gone.
@@ -47,7 +48,12 @@ pub(super) async fn alter(work: Work<'_>, mut table: TableDescriptor, expr: Opti
     remove_all(work, &table).await?;
     table.expires = None;
     if let Some(expr) = expr {
-        set(work, &mut table, expr)?;
+        let end = set(work, &mut table, expr)?;
+        if may_raise(&work.ctx.eval, &end) {
+            // No row may be there whose end cannot be computed.
+            let mut ends = work.scan(&table, vec![end], None).await?;
+            while ends.next().await.transpose()?.is_some() {}
+        }
     }
     work.put(Relation::Table(table))
 }
@@ -106,17 +112,14 @@ async fn ended_keys(
     Ok(Some((TableWriter::new(&work.current(), &Arc::new(table.clone()))?, stream)))
 }
 
-fn keys_of(writer: &TableWriter, batch: &arrow::array::RecordBatch) -> PgResult<KeyList> {
-    writer.codec.encode_keys(batch.columns(), batch.num_rows(), None)
-}
-
 /// Removes the rows that have ended, in the transaction.
 pub(super) async fn remove_all(work: Work<'_>, table: &TableDescriptor) -> PgResult<()> {
     let Some((writer, mut stream)) = ended_keys(work, table).await? else { return Ok(()) };
     while let Some(batch) = stream.next().await {
-        remove_ended(&writer, &keys_of(&writer, &batch?)?, LockWait::Wait).await?;
+        let batch = batch?;
+        let keys = writer.codec.encode_keys(batch.columns(), batch.num_rows(), None)?;
+        remove_ended(&writer, &keys, LockWait::Wait).await?;
     }
-    drop(stream);
     work.refresh().await
 }
 
@@ -134,7 +137,8 @@ pub(crate) async fn sweep(ctx: &StatementContext, oid: Oid, removing: Removing) 
     let Some((writer, mut stream)) = ended_keys(work, &table).await? else { return Ok(()) };
     let mut piece = KeyList::new();
     while let Some(batch) = stream.next().await {
-        for key in keys_of(&writer, &batch?)?.iter() {
+        let batch = batch?;
+        for key in writer.codec.encode_keys(batch.columns(), batch.num_rows(), None)?.iter() {
             piece.push(key);
             if piece.len() >= PIECE {
                 removing(Arc::clone(&ctx.database), oid, std::mem::take(&mut piece)).await?;

@@ -26,7 +26,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
     let tag = if create.foreign.is_some() { "CREATE FOREIGN TABLE" } else { "CREATE TABLE" };
     if create.partitioned {
         return Err(PgError::unsupported("partitioned tables are not supported")
-            .hint("Tables are split into regions by their row keys; see SPLIT."));
+            .hint("Row keys split tables into regions: see SPLIT. Rows go by their age with TTL EXPIRES AT or a ttl."));
     }
     if !create.inherits.is_empty() {
         return Err(PgError::unsupported("table inheritance is not supported"));
@@ -351,7 +351,6 @@ fn like_families(builder: &mut TableBuilder<'_>, source: &TableDescriptor, colum
     let to = |id: &ColumnId| columns.iter().find(|(from, _)| from == id).map(|(_, to)| *to);
     builder.table.families =
         source.families.iter().map(|f| FamilyDescriptor { columns: f.columns.iter().filter_map(to).collect(), ..f.clone() }).collect();
-    // It names columns, which are all there.
     builder.table.expires.clone_from(&source.expires);
     builder.table.timestamp = source.timestamp.as_ref().and_then(to);
 }

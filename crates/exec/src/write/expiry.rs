@@ -34,6 +34,14 @@ impl Expiry {
         Ok(Some(Self(Compiled::new(&eval, table, &[end])?)))
     }
 
+    /// Refuses rows whose end cannot be computed: no statement could read past them.
+    ///
+    /// # Errors
+    /// What the expression raises.
+    pub fn check(&self, rows: &Rows) -> PgResult<()> {
+        self.0.evaluate(rows).map(drop)
+    }
+
     /// The positions of the rows that have ended at a time, which is a timestamptz as values have it.
     ///
     /// # Errors

@@ -153,7 +153,7 @@ pub async fn apply(
             while let Some(batch) = stream.next().await {
                 let batch = batch?;
                 let before = Rows::of_batch(&batch, old)?;
-                let written = update::delete(&mut writer, &mut work, &before, update::Freshness::Snapshot).await?;
+                let written = update::delete(&writer, &mut work, &before, update::Freshness::Snapshot).await?;
                 applied.count += written.len() as u64;
                 returning.add(&written.rows, &batch, &written.source)?;
             }
