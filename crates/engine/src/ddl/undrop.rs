@@ -22,8 +22,7 @@ use stoa_syntax::ddl::DroppedName;
 use stoa_table::catalog::acl::PUBLIC_GRANTEE;
 use stoa_table::catalog::store::{dropped_key, encode};
 use stoa_table::catalog::{
-    CatalogSnapshot, DroppedTable, IndexState, Oid, Privileges, Relation, Rights, RightsOf, SchemaDescriptor, SequenceDescriptor,
-    TableDescriptor,
+    CatalogSnapshot, DroppedTable, IndexState, Oid, Privileges, Relation, Rights, RightsOf, SchemaDescriptor, TableDescriptor,
 };
 use stoa_table::txn::TableLockMode;
 
@@ -94,18 +93,19 @@ pub(super) async fn undrop(work: Work<'_>, named: &DroppedName, rename: Option<&
     }
     let schema = present_schema(work, &dropped)?;
     check_schema(&work.catalog(), work.ctx.role, schema.oid, Privileges::CREATE)?;
-    let mut table = dropped.table.clone();
-    let old_name = table.name.clone();
-    (table.schema, table.name) = (schema.oid, rename.map_or_else(|| old_name.clone(), fold));
-    work.ctx.txn.lock_name(schema.oid, &table.name).await?;
-    work.check_free(schema.oid, &table.name).map_err(|error| {
+    let old_name = dropped.table.name.clone();
+    let new_name = rename.map_or_else(|| old_name.clone(), fold);
+    work.ctx.txn.lock_name(schema.oid, &new_name).await?;
+    work.check_free(schema.oid, &new_name).map_err(|error| {
         let what = match named {
             DroppedName::Name(name) => name.to_string(),
             DroppedName::Oid(oid) => oid.to_string(),
         };
         error.hint(format!("UNDROP TABLE {what} RENAME TO … brings the table back under another name."))
     })?;
-    let sequences = free_names(work, &mut table, &old_name, &dropped.sequences);
+    let (mut table, sequences) = dropped.called(&work.catalog(), schema.oid, new_name, &object_name, &|kind, old, new| {
+        work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{kind} \"{old}\" comes back as \"{new}\""));
+    });
     take(work, table.oid)?;
     for sequence in sequences {
         let oid = sequence.oid;
@@ -171,45 +171,6 @@ fn present_schema(work: Work<'_>, dropped: &DroppedTable) -> PgResult<Arc<Schema
     let catalog = work.catalog();
     let found = catalog.schema(dropped.table.schema).or_else(|| catalog.schema_by_name(&dropped.schema));
     found.cloned().ok_or_else(|| undefined_schema(&dropped.schema).hint("CREATE SCHEMA makes it again, and the table can come back to it."))
-}
-
-/// Gives what belongs to a table names that are free: those it had, but with the table's new name in front, and a number behind if need be.
-fn free_names(work: Work<'_>, table: &mut TableDescriptor, old: &str, sequences: &[SequenceDescriptor]) -> Vec<SequenceDescriptor> {
-    let catalog = work.catalog();
-    let (schema, new) = (table.schema, table.name.clone());
-    let mut given = BTreeSet::from([new.clone()]);
-    let mut free = |kind: &str, name: &mut String| {
-        let behind = name.strip_prefix(old).filter(|behind| behind.starts_with('_') && old != new);
-        let wanted = behind.map_or_else(|| name.clone(), |behind| object_name(&new, None, &behind[1..]));
-        let is_free = |name: &String| !catalog.is_name_taken(schema, name) && !given.contains(name);
-        let mut chosen = wanted.clone();
-        for n in 1_u32.. {
-            if is_free(&chosen) {
-                break;
-            }
-            chosen = object_name(&wanted, None, &n.to_string());
-        }
-        if chosen != *name {
-            work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{kind} \"{name}\" comes back as \"{chosen}\""));
-        }
-        given.insert(chosen.clone());
-        *name = chosen;
-    };
-    if let Some(key) = &mut table.primary_key {
-        free("primary key", &mut key.name);
-    }
-    for index in &mut table.indexes {
-        free("index", &mut index.name);
-        if let Some(constraint) = &mut index.constraint {
-            constraint.name.clone_from(&index.name);
-        }
-    }
-    let mut sequences = sequences.to_vec();
-    for sequence in &mut sequences {
-        sequence.schema = schema;
-        free("sequence", &mut sequence.name);
-    }
-    sequences
 }
 
 /// Gives a relation that came back the rights that it had; what roles had that are gone, nobody has, and what they owned belongs to who

@@ -9,6 +9,7 @@ use super::role::FIRST_SUPERUSER;
 use super::snapshot::CatalogSnapshot;
 use super::store::storage_of;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use stoa_store::TableId;
 
 /// A table as it was when it was dropped.
@@ -44,6 +45,53 @@ impl DroppedTable {
     #[must_use]
     pub fn oid(&self) -> Oid {
         self.table.oid
+    }
+
+    /// The table and its sequences as they come back to a schema under a name. What belongs to the table has the names that it had, but with
+    /// the new one in front, and a number behind if they are taken; `cut` makes one of a name and what stands behind it, `tell` hears of kinds
+    /// of parts that are called otherwise, with their old and new names.
+    #[must_use]
+    pub fn called(
+        &self,
+        catalog: &CatalogSnapshot,
+        schema: Oid,
+        name: String,
+        cut: &dyn Fn(&str, Option<&str>, &str) -> String,
+        tell: &dyn Fn(&str, &str, &str),
+    ) -> (TableDescriptor, Vec<SequenceDescriptor>) {
+        let (mut table, mut sequences) = (self.table.clone(), self.sequences.clone());
+        let (old, new) = (&self.table.name, &name);
+        let mut given = BTreeSet::from([name.clone()]);
+        let mut free = |kind: &str, name: &mut String| {
+            let behind = name.strip_prefix(old).and_then(|behind| behind.strip_prefix('_')).filter(|_| old != new);
+            let wanted = behind.map_or_else(|| name.clone(), |behind| cut(new, None, behind));
+            let is_free = |name: &String| !catalog.is_name_taken(schema, name) && !given.contains(name);
+            let mut numbers = 1_u32..;
+            let mut chosen = wanted.clone();
+            while !is_free(&chosen) {
+                chosen = cut(&wanted, None, &numbers.next().unwrap_or_default().to_string());
+            }
+            if chosen != *name {
+                tell(kind, name, &chosen);
+            }
+            given.insert(chosen.clone());
+            *name = chosen;
+        };
+        if let Some(key) = &mut table.primary_key {
+            free("primary key", &mut key.name);
+        }
+        for index in &mut table.indexes {
+            free("index", &mut index.name);
+            if let Some(constraint) = &mut index.constraint {
+                constraint.name.clone_from(&index.name);
+            }
+        }
+        for sequence in &mut sequences {
+            sequence.schema = schema;
+            free("sequence", &mut sequence.name);
+        }
+        (table.schema, table.name) = (schema, name);
+        (table, sequences)
     }
 
     /// What was said of the table, or of one of its sequences.
