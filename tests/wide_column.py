@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Rows and values that end by their age, against a model: two families with a ttl, indexes, searches, CHECK TABLE.
+"""Rows and values that end by their age, against a model: two families with a ttl, indexes, searches, CHECK TABLE. Some tables have rows that
+end at a time that they say (TTL EXPIRES AT) instead of a first family with a ttl, and what writes that family says the time again: the model is
+the same.
 
     wide_column.py BINARY | DSN [--seconds 20] [--seed 1]
 
@@ -36,6 +38,11 @@ class Case:
         self.first, self.other = pick([(2, 1), (1, 2), (None, 1), (1, None), (2, 2)])
         layout, versions = pick(["", "", "layout = cells, "]), pick(["", "", "versions = 3, "])
         self.unique = pick([True, False])
+        self.timed = pick([True, False, False])
+        if self.timed:
+            self.first, self.other = pick([1, 2]), None
+        # Of UPDATE, and of UPSERT the column and its value.
+        self.again, self.column, self.value = (", w = clock_timestamp()", ", w", ", clock_timestamp()") if self.timed else ("", "", "")
 
         def options(ttl):
             text = (layout + versions + (f"ttl = {ttl}" if ttl else "")).rstrip(", ")
@@ -45,6 +52,12 @@ class Case:
             f"CREATE TABLE t (id int, a int, b text, n int GENERATED ALWAYS AS (a * 2) STORED, g text, PRIMARY KEY ({pick(['id', 'id DESC'])}), "
             f"FAMILY f (a, b, n){options(self.first)}, FAMILY g (g){options(self.other)}){pick(['', ' WITH (salt_buckets = 3)'])}"
         )
+        if self.timed:
+            self.definition = (
+                f"CREATE TABLE t (id int, a int, b text, n int GENERATED ALWAYS AS (a * 2) STORED, g text, w timestamptz DEFAULT clock_timestamp(), "
+                f"PRIMARY KEY ({pick(['id', 'id DESC'])}), FAMILY f (a, b, n, w){options(None)}, FAMILY g (g){options(None)})"
+                f"{pick(['', ' WITH (salt_buckets = 3)'])} TTL EXPIRES AT w + interval '{self.first} s'"
+            )
         self.run("DROP SCHEMA IF EXISTS wide CASCADE")
         self.run("CREATE SCHEMA wide")
         self.run("SET search_path = wide")
@@ -119,15 +132,15 @@ class Case:
             sql = f"INSERT INTO t VALUES ({key}, {a}, '{b}', DEFAULT, {shown}) ON CONFLICT (id) DO UPDATE SET g = excluded.g{back}"
             self.change(key, sql, lambda row: row | dict(g=g), "g", whole)
         elif kind < 0.42:
-            self.change(key, f"UPDATE t SET a = {a} WHERE id = {key}{back}", lambda row: row | dict(a=a), "f", None)
+            self.change(key, f"UPDATE t SET a = {a}{self.again} WHERE id = {key}{back}", lambda row: row | dict(a=a), "f", None)
         elif kind < 0.54:
             self.change(key, f"UPDATE t SET g = {shown} WHERE id = {key}{back}", lambda row: row | dict(g=g), "g", None)
         elif kind < 0.62:
-            self.change(key, f"UPSERT INTO t (id, a, b, g) VALUES ({key}, {a}, '{b}', {shown}){back}", lambda row: whole, "fg", whole)
+            self.change(key, f"UPSERT INTO t (id, a, b, g{self.column}) VALUES ({key}, {a}, '{b}', {shown}{self.value}){back}", lambda row: whole, "fg", whole)
         elif kind < 0.72:
             self.change(key, f"UPSERT INTO t (id, g) VALUES ({key}, {shown}){back}", lambda row: row | dict(g=g), "g", dict(a=None, b=None, g=g))
         elif kind < 0.82:
-            self.change(key, f"UPSERT INTO t (id, a) VALUES ({key}, {a}){back}", lambda row: row | dict(a=a), "f", dict(a=a, b=None, g=None))
+            self.change(key, f"UPSERT INTO t (id, a{self.column}) VALUES ({key}, {a}{self.value}){back}", lambda row: row | dict(a=a), "f", dict(a=a, b=None, g=None))
         elif kind < 0.87:
             self.change(key, f"UPSERT INTO t (id) VALUES ({key}){back}", lambda row: row, "", dict(a=None, b=None, g=None))
         elif kind < 0.95:
@@ -139,7 +152,7 @@ class Case:
         else:
             # What moves is written anew.
             to = self.random.randint(13, 20)
-            found, start, end = self.run(f"UPDATE t SET id = {to} WHERE id = {key} AND NOT EXISTS (SELECT FROM t WHERE id = {to}){back}")
+            found, start, end = self.run(f"UPDATE t SET id = {to}{self.again} WHERE id = {key} AND NOT EXISTS (SELECT FROM t WHERE id = {to}){back}")
             if isinstance(found, str):
                 return self.report(f"UPDATE id {key} to {to}", found, "no error")
             if found:
@@ -215,6 +228,9 @@ class Case:
             self.read()
         if self.random.random() < 0.2:
             self.check()
+        if self.timed and self.random.random() < 0.1:
+            # What has ended is swept.
+            self.run("VACUUM t")
 
 
 def run(dsn, seed, seconds):

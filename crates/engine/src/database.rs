@@ -1,6 +1,6 @@
 //! A database that is opened: a handle on what its sessions share.
 
-use crate::session::background::{background_build, background_check};
+use crate::session::background::{background_build, background_check, background_purge, background_sweep};
 use crate::session::login::{self, LoginRole};
 use crate::session::{Session, SessionOptions};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock};
 use stoa_exec::environment::admission::Admission;
 use stoa_exec::environment::builds::Builds;
 use stoa_exec::environment::checks::Checks;
-use stoa_exec::environment::{DatabaseInner, DatabaseOptions};
+use stoa_exec::environment::{DatabaseInner, DatabaseOptions, upkeep};
 use stoa_exec::fulltext::TextIndexes;
 use stoa_exec::memory::StatementPool;
 use stoa_exec::settings::Settings;
@@ -106,6 +106,8 @@ impl Database {
             configured_us: AtomicI64::new(started_us),
         });
         stoa_exec::index::build::resume(&inner, background_build);
+        tokio::spawn(upkeep::purge(Arc::downgrade(&inner), background_purge));
+        tokio::spawn(upkeep::sweep(Arc::downgrade(&inner), background_sweep));
         if inner.options.scrub.rows_per_second > 0 {
             tokio::spawn(stoa_exec::index::scrub::run(Arc::downgrade(&inner), background_check));
         }

@@ -195,6 +195,9 @@ impl TableProvider for ForeignTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
+        if self.table.expires.is_some() {
+            return not_impl_err!("reading table {} through DataFusion: its rows end by themselves (TTL EXPIRES AT)", self.table.name);
+        }
         // Only those are here that can be ours.
         let filters = filters.iter().filter_map(|filter| self.own_filter(filter).transpose()).collect::<Result<Vec<_>>>()?;
         Ok(foreign_form::wrap(self.at_view()?.scan(state, projection, &filters, limit).await?))

@@ -8,7 +8,7 @@ use crate::failure::read_error;
 use crate::keys::{from_hbase, range_to_hbase};
 use crate::options::HbaseOptions;
 use crate::pending::{Batch, Changes};
-use crate::read::check_age;
+use crate::read::check_age_of;
 use crate::tables::Table;
 use crate::ticks::Tick;
 use crate::views::HbaseSnapshot;
@@ -49,7 +49,7 @@ impl HbaseHistory {
         check_families(&table.schema, &spec.families)?;
         let horizon =
             u64::try_from(HbaseOptions::horizon(Duration::from_millis(table.stored.retention_ms)).as_millis()).unwrap_or(u64::MAX);
-        let mut known_ms = (core.options.clock.now_us() / 1000).saturating_sub(horizon);
+        let mut known_ms = (core.options.clock.now_us() / 1000).saturating_sub(horizon).max(table.stored.known_from_ms);
         let mut families = Vec::with_capacity(spec.families.len());
         for id in &spec.families {
             let family = table.family(*id)?;
@@ -80,7 +80,7 @@ impl HbaseHistory {
             && let Some(scanner) = &mut self.scanner
         {
             self.core.check_owner()?;
-            check_age(&self.core, self.seen_ms, Duration::from_millis(self.table.stored.retention_ms))?;
+            check_age_of(&self.core, &self.table, self.seen_ms)?;
             match scanner.next_batch().await.map_err(read_error)? {
                 Some(rows) => self.rows = rows.into(),
                 None => self.scanner = None,

@@ -81,6 +81,14 @@ impl HbaseOptions {
     pub fn horizon(retention: Duration) -> Duration {
         (retention / 2).saturating_sub(Duration::from_secs(60).min(retention / 10))
     }
+
+    /// How much must be kept for snapshots of this age to be read: the opposite of [`HbaseOptions::horizon`].
+    #[must_use]
+    pub fn retention_for(horizon: Duration) -> Duration {
+        // Where a tenth is less than a minute, the horizon is four tenths.
+        let long = horizon.saturating_add(Duration::from_secs(60)).saturating_mul(2);
+        if long >= Duration::from_secs(600) { long } else { horizon.saturating_mul(5) / 2 }
+    }
 }
 
 #[cfg(test)]
@@ -92,5 +100,9 @@ mod tests {
     fn the_horizon_leaves_room_for_clocks() {
         assert_eq!(HbaseOptions::horizon(Duration::from_secs(3600)), Duration::from_secs(29 * 60));
         assert_eq!(HbaseOptions::horizon(Duration::from_secs(20)), Duration::from_secs(8));
+        for seconds in [1, 8, 100, 239, 240, 241, 1740, 2_592_000] {
+            let horizon = Duration::from_secs(seconds);
+            assert_eq!(HbaseOptions::horizon(HbaseOptions::retention_for(horizon)), horizon);
+        }
     }
 }

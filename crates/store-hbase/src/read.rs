@@ -131,7 +131,7 @@ impl ReadPlan {
     /// taken over, so that there may be newer commits than it knows.
     pub fn check(&self, core: &Core) -> StoreResult<()> {
         core.check_owner()?;
-        check_age(core, self.seen_ms, Duration::from_millis(self.table.stored.retention_ms))
+        check_age_of(core, &self.table, self.seen_ms)
     }
 
     /// The families that HBase has something of, with the times that are asked for.
@@ -283,6 +283,17 @@ pub(crate) fn check_age(core: &Core, seen_ms: u64, retention: Duration) -> Store
     let horizon = u64::try_from(HbaseOptions::horizon(retention).as_millis()).unwrap_or(u64::MAX);
     let now_ms = core.options.clock.now_us() / 1000;
     if seen_ms.saturating_add(horizon) < now_ms { Err(StoreError::SnapshotTooOld) } else { Ok(()) }
+}
+
+/// As [`check_age`], of a table.
+///
+/// # Errors
+/// As [`check_age`].
+pub(crate) fn check_age_of(core: &Core, table: &Table, seen_ms: u64) -> StoreResult<()> {
+    if seen_ms < table.stored.known_from_ms {
+        return Err(StoreError::SnapshotTooOld);
+    }
+    check_age(core, seen_ms, Duration::from_millis(table.stored.retention_ms))
 }
 
 /// See [`stoa_store::Store::get`].

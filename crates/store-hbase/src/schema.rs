@@ -3,6 +3,7 @@
 //! Nothing of a table is removed by HBase because it is one version too many: what a snapshot may need goes only when the marker that
 //! ended it is older than the retention, or its own age is over its TTL and the retention. See `docs/hbase.md`.
 
+use crate::options::HbaseOptions;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -29,6 +30,9 @@ pub(crate) struct StoredTable {
     /// Commits up to this time are not its own, but of one of the same number that was there before.
     pub since: u64,
     pub retention_ms: u64,
+    /// Snapshots from this time on can be read: what is before was kept for a shorter time.
+    #[serde(default)]
+    pub known_from_ms: u64,
     pub families: Vec<StoredFamily>,
 }
 
@@ -89,13 +93,23 @@ impl StoredTable {
             taken.push(hbase.clone());
             StoredFamily::new(family, hbase, since)
         });
+        // The past that families keep is read at snapshots.
+        let asked = schema.families.iter().filter_map(|family| family.options.retention()).map(HbaseOptions::retention_for);
+        let retention = asked.fold(retention, Duration::max);
+        let retention_ms = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
+        let known_from_ms = old.map_or(0, |old| {
+            let horizon = HbaseOptions::horizon(Duration::from_millis(old.retention_ms)).as_millis();
+            let shorter = now.saturating_sub(u64::try_from(horizon).unwrap_or(u64::MAX));
+            if old.retention_ms < retention_ms { old.known_from_ms.max(shorter) } else { old.known_from_ms }
+        });
         StoredTable {
             format: FORMAT,
             id: schema.id.0,
             name: schema.name.clone(),
             families: families.collect(),
             since: old.map_or(now, |old| old.since),
-            retention_ms: u64::try_from(retention.as_millis()).unwrap_or(u64::MAX),
+            retention_ms,
+            known_from_ms,
         }
     }
 
@@ -297,6 +311,32 @@ mod tests {
         assert_eq!(of(5, 1, Some(HOUR)), pair("2147483647", "3600"));
         assert_eq!(of(5, 0, Some(HOUR)), pair("0", "7200"));
         assert_eq!(of(1, 0, Some(Duration::from_secs(u64::from(u32::MAX)))), pair("0", "2147483647"));
+    }
+
+    #[test]
+    fn a_table_is_kept_for_as_long_as_its_families_keep_their_past() {
+        let of = |hours: Option<u32>, old: Option<&StoredTable>, now| {
+            let plain = FamilyOptions::default();
+            let options = match hours {
+                Some(hours) => FamilyOptions { versions: FamilyOptions::ALL_VERSIONS, min_versions: 1, ttl: Some(HOUR * hours), ..plain },
+                None => plain,
+            };
+            let schema = TableSchema { id: TableId(1), name: "t".into(), families: vec![family(0, "f", options)], split_points: vec![] };
+            StoredTable::new(&schema, old, now, HOUR)
+        };
+        let hour = 3_600_000;
+        let plain = of(None, None, 100 * hour);
+        assert_eq!((plain.retention_ms, plain.known_from_ms), (hour, 0));
+        let kept = of(Some(24), None, 100 * hour);
+        assert_eq!((kept.retention_ms, kept.known_from_ms), (48 * hour + 120_000, 0));
+        // What was not kept is not known.
+        let later = of(Some(24), Some(&plain), 100 * hour);
+        assert_eq!((later.retention_ms, later.known_from_ms), (48 * hour + 120_000, 100 * hour - 29 * 60_000));
+        let longer = of(Some(48), Some(&later), 101 * hour);
+        assert_eq!(longer.known_from_ms, later.known_from_ms);
+        let shorter = of(None, Some(&longer), 200 * hour);
+        assert_eq!((shorter.retention_ms, shorter.known_from_ms), (hour, later.known_from_ms));
+        assert_eq!(of(Some(1), Some(&shorter), 300 * hour).known_from_ms, 300 * hour - 29 * 60_000);
     }
 
     #[test]

@@ -18,6 +18,7 @@ use async_trait::async_trait;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use stoa_hbase_client::{Client, TableName};
 use stoa_store::parts::PartScan;
 use stoa_store::{
@@ -244,7 +245,15 @@ impl Store for HbaseStore {
             snapshot.tick = past;
             snapshot.seen_ms = snapshot.seen_ms.min(past.0);
         }
-        check_age(&self.core, snapshot.seen_ms, self.core.options.retention)?;
+        // Each table says itself what it keeps.
+        let kept = self
+            .core
+            .tables()
+            .0
+            .values()
+            .map(|table| Duration::from_millis(table.stored.retention_ms))
+            .fold(self.core.options.retention, Duration::max);
+        check_age(&self.core, snapshot.seen_ms, kept)?;
         Ok(Arc::new(snapshot))
     }
 

@@ -135,12 +135,19 @@ impl Committer {
         for family in &removed {
             batch.put(purge_key(family.storage), family.column_family.class.name());
         }
+        let now_us = self.now_us();
         // Neither is more than the newest copied, nor does what was kept of the past grow with VERSIONS.
         let last_change = Timestamp(old.last_change.load(Ordering::Acquire));
         let since = schema.families.iter().zip(&storages).map(|(family, storage)| {
             let before = old.families.iter().find(|before| before.id == family.id);
             let whole = |before: &Family| before.storage == *storage && before.options.versions >= family.options.versions;
-            before.map_or(Timestamp::default(), |before| if whole(before) { before.since } else { last_change })
+            let Some(before) = before else { return Timestamp::default() };
+            // What was older than a shorter ttl has gone, or goes while nobody looks.
+            let aged = before.options.ttl.filter(|ttl| family.options.ttl.is_none_or(|new| new > *ttl)).map(|ttl| {
+                let ttl_us = u64::try_from(ttl.as_micros()).unwrap_or(u64::MAX);
+                Timestamp::from_micros(now_us.saturating_sub(ttl_us))
+            });
+            if whole(before) { before.since.max(aged.unwrap_or_default()) } else { last_change }
         });
         let since = since.collect();
         let stored = StoredTable { schema: with_sorted_splits(schema), storages, since };

@@ -403,6 +403,40 @@ fn more_versions_bring_none_back() {
     assert!(matches!(read(&store, kept), Err(StoreError::SnapshotTooOld)));
 }
 
+#[test]
+fn a_longer_ttl_knows_no_more_than_a_shorter_one_has_kept() {
+    const SECOND: u64 = 1_000_000;
+    let directory = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at_us(1_700_000_000_000_000));
+    let store = LsmStore::open(directory.path(), LsmOptions { clock: clock.clone(), ..Default::default() }).unwrap();
+    let with = |ttl| {
+        let ttl = Some(std::time::Duration::from_secs(ttl));
+        table(FamilyOptions { versions: FamilyOptions::ALL_VERSIONS, min_versions: 1, ttl, ..FamilyOptions::default() })
+    };
+    block_on(store.create_table(&with(2))).unwrap();
+    let read = |at| {
+        let snapshot = store.snapshot_at(at).unwrap();
+        let spec = ReadSpec { table: T, families: vec![F], qualifiers: None, versions: 1, time_range: None, snapshot };
+        let mut rows = Rows::default();
+        block_on(store.get(&spec, &[&5u64.to_be_bytes()], &mut rows)).map(|()| rows.texts_of_values())
+    };
+    let old = put(&store, 5, b"1", Durability::Sync).unwrap();
+    clock.advance_us(SECOND);
+    let next = put(&store, 5, b"2", Durability::Sync).unwrap();
+    clock.advance_us(4 * SECOND);
+    let last = put(&store, 5, b"3", Durability::Sync).unwrap();
+    block_on(store.compact(T)).unwrap();
+    clock.advance_us(SECOND);
+    block_on(store.alter_table(&with(3600))).unwrap();
+    for at in [old, next] {
+        assert!(matches!(read(at), Err(StoreError::SnapshotTooOld)), "what two seconds have let go is not known");
+    }
+    assert_eq!(read(last).unwrap(), ["3"]);
+    put(&store, 5, b"4", Durability::Sync).unwrap();
+    clock.advance_us(100 * SECOND);
+    assert_eq!(read(last).unwrap(), ["3"], "from then on the longer one holds");
+}
+
 trait TextsOfValues {
     fn texts_of_values(&self) -> Vec<String>;
 }

@@ -51,6 +51,17 @@ pub struct FamilyOptions {
     pub blob: bool,
 }
 
+impl FamilyOptions {
+    /// Versions where their age alone says which go.
+    pub const ALL_VERSIONS: u32 = 1_000_000;
+
+    /// How long all changes of a value are kept, besides its newest version, which does not end.
+    #[must_use]
+    pub fn retention(&self) -> Option<Duration> {
+        self.ttl.filter(|_| self.min_versions > 0 && self.versions >= Self::ALL_VERSIONS)
+    }
+}
+
 impl Default for FamilyOptions {
     fn default() -> Self {
         Self {

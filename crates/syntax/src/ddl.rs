@@ -171,6 +171,10 @@ pub struct CreateTable {
     pub options: Vec<StorageOption>,
     pub on_commit: Option<OnCommitAction>,
     pub split: Option<Split>,
+    /// TTL EXPIRES AT.
+    pub expires: Option<Expr>,
+    /// TIMESTAMP FROM.
+    pub timestamp: Option<Ident>,
     pub inherits: Vec<ObjectName>,
     pub partitioned: bool,
     /// CREATE FOREIGN TABLE: its `OPTIONS (…)`.
@@ -198,6 +202,14 @@ pub struct CreateTableAs {
     pub with_data: bool,
     /// CREATE MATERIALIZED VIEW.
     pub materialized_view: bool,
+}
+
+/// A table that was dropped.
+#[derive(Clone, PartialEq, Debug)]
+pub enum DroppedName {
+    /// The last one of the name.
+    Name(ObjectName),
+    Oid(u32),
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -340,6 +352,10 @@ pub enum AlterAction {
     Unsplit(Option<Vec<Vec<Expr>>>),
     /// Buckets, and columns of the hash; `None`: no salt.
     Salt(Option<(u32, Vec<Ident>)>),
+    /// By which column rows are newer than others; `None`: by none.
+    TimestampFrom(Option<Ident>),
+    /// When rows end by themselves; `None`: they do not.
+    Expires(Option<Expr>),
     /// All rows as they were at a time.
     RestoreTo(Expr),
     Unsupported(String),
@@ -405,6 +421,14 @@ pub enum Ddl {
         if_exists: bool,
         cascade: bool,
         concurrently: bool,
+        /// PURGE: tables cannot come back.
+        purge: bool,
+    },
+    /// UNDROP TABLE.
+    Undrop {
+        table: DroppedName,
+        /// What it is called from now on, if not as before.
+        rename: Option<Ident>,
     },
     /// DROP of a kind of object that there is none of; with arguments of functions, and tables of triggers.
     DropUnknown {

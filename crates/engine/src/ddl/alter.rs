@@ -215,6 +215,8 @@ pub(super) fn refused(action: &AlterAction, relation: &str, kind: &str) -> PgErr
         AlterAction::Unsplit(_) => "UNSPLIT",
         AlterAction::Salt(_) => "SALT",
         AlterAction::RestoreTo(_) => "RESTORE TO",
+        AlterAction::Expires(_) => "TTL",
+        AlterAction::TimestampFrom(_) => "TIMESTAMP",
         AlterAction::Rename(_) => "RENAME",
         AlterAction::SetSchema(_) => "SET SCHEMA",
         AlterAction::OwnerTo(_) => "OWNER TO",
@@ -370,6 +372,8 @@ pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: 
         AlterAction::Split(_) | AlterAction::Unsplit(_) | AlterAction::Salt(_) => alter_splits(work, table, action).await,
         AlterAction::RowSecurity(change) => super::policy::change(work, table, *change),
         AlterAction::RestoreTo(time) => super::restore::restore(work, &table, time).await,
+        AlterAction::Expires(expr) => super::expiry::alter(work, table, expr.as_ref()).await,
+        AlterAction::TimestampFrom(column) => super::data_time::alter(work, table, column.as_ref()),
         AlterAction::Unsupported(words) => unsupported(&table, words),
     }
 }

@@ -137,6 +137,9 @@ fn retext(work: Work<'_>, old: &TableDescriptor, new: &mut TableDescriptor) -> P
     for check in &mut new.checks {
         check.expr = again(&check.expr)?;
     }
+    if let Some(text) = &new.expires {
+        new.expires = Some(again(text)?);
+    }
     for index in &mut new.indexes {
         for part in &mut index.parts {
             if let IndexKey::Expr(text) = &part.key {
@@ -258,6 +261,7 @@ fn retype(
         }
     }
     check_policies(&catalog, table.oid, found)?;
+    super::expiry::refuse_change(work, &table, found.id, "alter type of")?;
     if found.generated.is_some() && using.is_some() {
         return Err(PgError::new(SqlState::INVALID_COLUMN_DEFINITION, "cannot specify USING when altering type of generated column")
             .detail(format!("Column \"{}\" is a generated column.", found.name)));

@@ -74,6 +74,8 @@ impl<'a> TableBuilder<'a> {
             epoch: Epoch::Postgres,
             row_security: RowSecurity::default(),
             mapping: None,
+            expires: None,
+            timestamp: None,
         };
         Ok(Self::over(work, table, names))
     }
@@ -131,7 +133,6 @@ impl<'a> TableBuilder<'a> {
         Ok(name)
     }
 
-    // Columns.
     /// Adds a column without what is said about it.
     pub fn push_column(&mut self, name: String, ty: SqlType) -> PgResult<ColumnId> {
         if self.table.visible_columns().any(|c| c.name == name) {
@@ -383,7 +384,6 @@ impl<'a> TableBuilder<'a> {
         Ok(())
     }
 
-    // Constraints.
     /// Applies a constraint of the table, or of the one column `on`.
     pub async fn add_constraint(&mut self, constraint: &Constraint, on: Option<ColumnId>) -> PgResult<()> {
         self.check_characteristics(constraint)?;
@@ -740,7 +740,7 @@ impl<'a> TableBuilder<'a> {
             }
             None => return Err(undefined_relation(&Work::shown(&references.table)).at(self.work.position(&references.table))),
         };
-        super::raw::refuse_reference(&target)?;
+        super::expiry::refuse_reference(&target)?;
         if target.temporary != self.table.temporary {
             return Err(PgError::new(
                 SqlState::INVALID_TABLE_DEFINITION,

@@ -34,6 +34,8 @@ pub(crate) struct Dropping<'a> {
     internal: BTreeSet<Object>,
     /// What depends on what, in words, for those that were not named.
     told: Vec<(Object, Object)>,
+    /// Whether tables that go cannot come back.
+    for_good: bool,
 }
 
 /// Whether there still is something that a statement named.
@@ -60,7 +62,13 @@ impl<'a> Dropping<'a> {
             seen: BTreeSet::new(),
             internal: BTreeSet::new(),
             told: Vec::new(),
+            for_good: false,
         }
+    }
+
+    /// Tables that go cannot come back.
+    pub fn for_good(work: Work<'a>) -> Self {
+        Self { for_good: true, ..Self::new(work) }
     }
 
     /// Something that the statement names.
@@ -109,7 +117,7 @@ impl<'a> Dropping<'a> {
             if std::sync::Arc::ptr_eq(&now, &self.catalog) {
                 return Ok(());
             }
-            let mut again = Self::new(self.work);
+            let mut again = Self { for_good: self.for_good, ..Self::new(self.work) };
             for object in std::mem::take(&mut self.named) {
                 if !exists(&now, &object) {
                     let code = if matches!(object, Object::Relation(_)) { SqlState::UNDEFINED_TABLE } else { SqlState::UNDEFINED_OBJECT };
@@ -351,6 +359,14 @@ impl<'a> Dropping<'a> {
     /// 2BP01 if something that was not named would go and CASCADE was not said; otherwise the notices. `single` is the object named,
     /// in words, when there is one.
     pub fn check(&self, cascade: bool, single: Option<String>) -> PgResult<()> {
+        for object in &self.order {
+            if let Object::Column(table, column) = object
+                && !self.contains(&Object::Relation(*table))
+                && let Some(table) = self.catalog.table(*table)
+            {
+                super::expiry::refuse_change(self.work, table, *column, "drop")?;
+            }
+        }
         if self.told.is_empty() {
             return Ok(());
         }
@@ -441,13 +457,20 @@ impl<'a> Dropping<'a> {
     /// Carries it out. What others might change meanwhile is locked: see [`Dropping::settle`].
     pub async fn execute(&self) -> PgResult<()> {
         let work = self.work;
+        let gone = self.order.iter().filter_map(|object| match object {
+            Object::Relation(oid) => self.catalog.table(*oid),
+            _ => None,
+        });
+        let kept = if self.for_good { BTreeSet::new() } else { super::undrop::keep(work, &self.catalog, gone)? };
         // Relations first: parts of tables that go are not changed any more.
         let mut changed: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
         for object in &self.order {
             match object {
                 Object::Relation(oid) => {
                     if let Some(relation) = self.catalog.relation(*oid) {
-                        work.drop_storage_of(relation)?;
+                        if !kept.contains(oid) {
+                            work.drop_storage_of(relation)?;
+                        }
                         work.remove(*oid)?;
                     }
                 }

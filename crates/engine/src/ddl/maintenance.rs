@@ -6,6 +6,7 @@ use super::sequence::restart;
 use super::work::{Work, undefined_relation};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
+use stoa_exec::environment::upkeep::Upkeep;
 use stoa_exec::nodes::StatementContext;
 use stoa_exec::settings::value::boolean;
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -248,7 +249,7 @@ fn targets(work: Work<'_>, targets: &[MaintenanceTarget]) -> PgResult<Vec<TableD
 ///
 /// # Errors
 /// 42P01; what the store reports.
-pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[MaintenanceTarget]) -> PgResult<()> {
+pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[MaintenanceTarget], sweeping: Upkeep) -> PgResult<()> {
     const KNOWN: &[&str] = &[
         "full",
         "freeze",
@@ -272,6 +273,9 @@ pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[Ma
     for table in targets(work, names)? {
         if !super::rights::may_maintain(&work, table.oid, "vacuum") {
             continue;
+        }
+        if table.expires.is_some() {
+            sweeping(std::sync::Arc::clone(&ctx.database), table.oid).await?;
         }
         for storage in stoa_table::catalog::store::store_tables_of(&Relation::Table(table)) {
             ctx.session.check_interrupt()?;

@@ -2,7 +2,7 @@
 //!
 //! [`execute`] is the entry. Descriptors are changed in the transaction's catalog and take effect for others when it commits; see
 //! [`work`] for what keeps that true. Reading order: [`work`] → [`builder`] → [`rows`] → [`table`] → [`index`] → [`sequence`] →
-//! [`view`] → [`dependency`] → [`alter`] → [`maintenance`]; [`stoa_sql::definition::written_time`] is a detail of defaults.
+//! [`view`] → [`dependency`] → [`undrop`] → [`alter`] → [`expiry`] → [`data_time`] → [`maintenance`]; [`stoa_sql::definition::written_time`] is a detail of defaults.
 
 mod alter;
 mod alter_column;
@@ -11,9 +11,11 @@ mod alter_family;
 mod alter_index;
 mod alter_view;
 mod builder;
+mod data_time;
 mod dependency;
 #[cfg(test)]
 mod epoch_tests;
+pub(crate) mod expiry;
 mod foreign;
 mod grant;
 mod index;
@@ -34,6 +36,7 @@ mod sequence;
 pub(crate) mod split;
 mod storage_parameters;
 mod table;
+pub(crate) mod undrop;
 pub(crate) mod view;
 mod work;
 
@@ -91,7 +94,7 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
             Ddl::CreateSequence(create) => sequence::create(work, create).await,
             Ddl::Alter { kind, name, if_exists, actions } => alter::alter(work, *kind, name, *if_exists, actions).await,
             Ddl::AlterSequence { name, if_exists, options } => sequence::alter(work, name, *if_exists, options).await,
-            Ddl::Drop { kind, names, on, if_exists, cascade, concurrently } => {
+            Ddl::Drop { kind, names, on, if_exists, cascade, concurrently, purge } => {
                 if let (Some(on), Some(name)) = (on, names.first()) {
                     index::check_owner(work, name, on, *if_exists)?;
                 }
@@ -101,8 +104,9 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
                 if *concurrently && *cascade {
                     return Err(PgError::unsupported("DROP INDEX CONCURRENTLY does not support CASCADE"));
                 }
-                drop_objects(work, *kind, names, *if_exists, *cascade).await
+                drop_objects(work, *kind, names, *if_exists, (*cascade, *purge)).await
             }
+            Ddl::Undrop { table, rename } => undrop::undrop(work, table, rename.as_ref()).await,
             Ddl::DropFullText { table, if_exists } => index::drop_full_text(work, table, *if_exists).await,
             Ddl::Truncate { names, restart_identity, cascade } => maintenance::truncate(work, names, *restart_identity, *cascade).await,
             Ddl::Comment { target, text } => comment(work, target, text.clone()).await,
@@ -266,7 +270,13 @@ async fn create_schema(
 
 // DROP.
 
-async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if_exists: bool, cascade: bool) -> PgResult<String> {
+async fn drop_objects(
+    work: Work<'_>,
+    kind: ObjectKind,
+    names: &[ObjectName],
+    if_exists: bool,
+    (cascade, purge): (bool, bool),
+) -> PgResult<String> {
     let (tag, word) = match kind {
         ObjectKind::Table => ("DROP TABLE", "table"),
         ObjectKind::ForeignTable => ("DROP FOREIGN TABLE", "foreign table"),
@@ -276,7 +286,7 @@ async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if
         ObjectKind::Sequence => ("DROP SEQUENCE", "sequence"),
         ObjectKind::Schema => ("DROP SCHEMA", "schema"),
     };
-    let mut dropping = Dropping::new(work);
+    let mut dropping = if purge { Dropping::for_good(work) } else { Dropping::new(work) };
     let mut named: Vec<Object> = Vec::new();
     for name in names {
         let shown = Work::shown(name);

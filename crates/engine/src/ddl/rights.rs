@@ -79,8 +79,8 @@ pub(super) fn check(work: &Work<'_>, ddl: &Ddl) -> PgResult<()> {
             _ => error,
         }),
         Ddl::Policy(statement) => owned_relation(work, statement.table()),
-        // Checked where the role, the grantee or the new owner is known.
-        Ddl::Role(_) | Ddl::Grant(_) | Ddl::DefaultPrivileges(_) => Ok(()),
+        // Checked where the role, the grantee, the table or the new owner is known.
+        Ddl::Undrop { .. } | Ddl::Role(_) | Ddl::Grant(_) | Ddl::DefaultPrivileges(_) => Ok(()),
         // There are none, or nobody may.
         Ddl::DropUnknown { .. } | Ddl::Unsupported(_) => Ok(()),
     }

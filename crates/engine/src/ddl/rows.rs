@@ -328,6 +328,12 @@ pub(crate) async fn build_indexes(work: Work<'_>, table: &TableDescriptor, index
     if !table.indexes.iter().any(|i| indexes.contains(&i.oid) && !i.is_fulltext()) {
         return Ok(());
     }
+    if table.indexes.iter().any(|i| i.unique && indexes.contains(&i.oid)) {
+        // Rows that have ended may have the keys of others. They have no entries in what is built.
+        let mut before = table.clone();
+        before.indexes.retain(|index| !indexes.contains(&index.oid));
+        super::expiry::remove_all(work, &before).await?;
+    }
     let mut writer = RowWriter::new(work, table, false, indexes)?;
     let ids: Vec<ColumnId> = writer.columns().iter().map(|(id, _)| *id).collect();
     let exprs = writer.columns().iter().map(|(id, ty)| Expr::column(ColId(id.0), ty.clone())).collect();
@@ -348,7 +354,7 @@ pub(crate) async fn rewrite(work: Work<'_>, old: &TableDescriptor, new: &TableDe
     let (ids, exprs): (Vec<ColumnId>, Vec<Expr>) = columns.into_iter().unzip();
     let indexes: Vec<Oid> = new.indexes.iter().map(|i| i.oid).collect();
     let mut writer = RowWriter::new(work, new, true, &indexes)?;
-    let mut stream = work.scan(old, exprs, None).await?;
+    let mut stream = work.scan(old, exprs, work.not_ended(old)?).await?;
     while let Some(batch) = stream.next().await {
         let batch = batch?;
         let arrays: Vec<(ColumnId, ArrayRef)> = ids.iter().copied().zip(batch.columns().iter().cloned()).collect();

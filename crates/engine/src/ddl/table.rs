@@ -26,7 +26,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
     let tag = if create.foreign.is_some() { "CREATE FOREIGN TABLE" } else { "CREATE TABLE" };
     if create.partitioned {
         return Err(PgError::unsupported("partitioned tables are not supported")
-            .hint("Tables are split into regions by their row keys; see SPLIT."));
+            .hint("Row keys split tables into regions: see SPLIT. Rows go by their age with TTL EXPIRES AT or a ttl."));
     }
     if !create.inherits.is_empty() {
         return Err(PgError::unsupported("table inheritance is not supported"));
@@ -119,6 +119,12 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
     } else if builder.table.split_points.is_empty() {
         // Each bucket is a region.
         builder.table.split_points = in_buckets(&builder.table, Vec::new());
+    }
+    if let Some(column) = &create.timestamp {
+        super::data_time::set(&mut builder.table, column)?;
+    }
+    if let Some(expr) = &create.expires {
+        super::expiry::set(work, &mut builder.table, expr)?;
     }
     warn_growing_key(work, &builder.table);
     warn_outliving(work, &builder.table);
@@ -245,6 +251,7 @@ pub(super) fn is_family_option(name: &str) -> bool {
         name,
         "versions"
             | "min_versions"
+            | "retention"
             | "ttl"
             | "compression"
             | "bloom_filter"
@@ -344,6 +351,8 @@ fn like_families(builder: &mut TableBuilder<'_>, source: &TableDescriptor, colum
     let to = |id: &ColumnId| columns.iter().find(|(from, _)| from == id).map(|(_, to)| *to);
     builder.table.families =
         source.families.iter().map(|f| FamilyDescriptor { columns: f.columns.iter().filter_map(to).collect(), ..f.clone() }).collect();
+    builder.table.expires.clone_from(&source.expires);
+    builder.table.timestamp = source.timestamp.as_ref().and_then(to);
 }
 
 /// INCLUDING STORAGE: how rows are spread, if the row key is the same.
@@ -465,6 +474,12 @@ pub(crate) fn family_options(options: &mut FamilyOptions, given: &[StorageOption
             }
             "versions" => options.versions = number(option)?,
             "min_versions" => options.min_versions = number(option)?,
+            // All changes of that time, and the newest version for ever.
+            "retention" if word == "none" => (options.versions, options.min_versions, options.ttl) = (1, 0, None),
+            "retention" => {
+                (options.versions, options.min_versions) = (FamilyOptions::ALL_VERSIONS, 1);
+                options.ttl = Some(duration(option)?);
+            }
             "ttl" if word == "none" => options.ttl = None,
             "ttl" => options.ttl = Some(duration(option)?),
             "compression" => {

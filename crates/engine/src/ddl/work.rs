@@ -387,12 +387,33 @@ impl<'a> Work<'a> {
         self.ctx.with_catalog(self.catalog(), self.path().into())
     }
 
-    /// Evaluates expressions over the rows of a table; columns of the table are `ColId(column id)`.
+    /// Evaluates expressions over all rows of a table, those that have ended among them, read from end to end; columns of the table are
+    /// `ColId(column id)`.
     pub async fn scan(
         &self,
         table: &TableDescriptor,
         exprs: Vec<Expr>,
         filter: Option<Expr>,
+    ) -> PgResult<futures::stream::BoxStream<'static, PgResult<RecordBatch>>> {
+        self.scan_by(table, exprs, filter, vec![stoa_table::access::Hint::NoIndex(Vec::new())]).await
+    }
+
+    /// As [`Work::scan`], by an index if one is good for the filter.
+    pub async fn scan_by_any_path(
+        &self,
+        table: &TableDescriptor,
+        exprs: Vec<Expr>,
+        filter: Option<Expr>,
+    ) -> PgResult<futures::stream::BoxStream<'static, PgResult<RecordBatch>>> {
+        self.scan_by(table, exprs, filter, Vec::new()).await
+    }
+
+    async fn scan_by(
+        &self,
+        table: &TableDescriptor,
+        exprs: Vec<Expr>,
+        filter: Option<Expr>,
+        hints: Vec<stoa_table::access::Hint>,
     ) -> PgResult<futures::stream::BoxStream<'static, PgResult<RecordBatch>>> {
         let columns: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, ColId(c.id.0))).collect();
         let scan = TableScan {
@@ -400,7 +421,7 @@ impl<'a> Work<'a> {
             columns,
             alias: table.name.clone(),
             as_of: None,
-            hints: vec![stoa_table::access::Hint::NoIndex(Vec::new())],
+            hints,
             scan_id: 1,
             // Constraints and indexes are about all rows.
             rows_decided: true,
@@ -434,8 +455,16 @@ impl<'a> Work<'a> {
         Ok(crate::plan::execute(&self.current(), &bound).await?.stream)
     }
 
+    /// What the rows of a table satisfy that have not ended.
+    pub fn not_ended(&self, table: &TableDescriptor) -> PgResult<Option<Expr>> {
+        let (catalog, path) = (self.catalog(), self.path());
+        stoa_sql::bind::expiry::not_ended(&self.bind_context(&catalog, &path), table)
+    }
+
     /// Whether any row of a table satisfies a condition.
     pub async fn any_row(&self, table: &TableDescriptor, filter: Option<Expr>) -> PgResult<bool> {
+        let conditions: Vec<Expr> = filter.into_iter().chain(self.not_ended(table)?).collect();
+        let filter = (!conditions.is_empty()).then(|| stoa_sql::typed::walk::conjunction(conditions));
         let one =
             Expr::new(stoa_sql::typed::tree::ExprKind::Const(datafusion::common::ScalarValue::Int32(Some(1))), SqlType::new(PgType::Int4));
         let mut stream = self.scan(table, vec![one], filter).await?;

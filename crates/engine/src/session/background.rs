@@ -11,6 +11,7 @@ use stoa_exec::index::check::Report;
 use stoa_exec::index::scrub::Pace;
 use stoa_pg::PgResult;
 use stoa_table::catalog::{IndexState, Oid, Relation};
+use stoa_table::row::KeyList;
 use stoa_table::txn::TableLockMode;
 
 /// Finishes an index build that ended with the process.
@@ -22,10 +23,7 @@ pub(crate) fn background_build(database: Arc<DatabaseInner>, table: Oid, index: 
 }
 
 async fn build(database: Arc<DatabaseInner>, table: Oid, index: Oid) -> PgResult<()> {
-    let options = SessionOptions { user: "stoa".into(), database: "stoa".into(), ..SessionOptions::default() };
-    let mut session = Session::open(database, options)?;
-    session.start_query().await?;
-    let context = session.statement_context(Arc::from("resumed index build"), Arc::from([]))?;
+    let (_session, context) = work_of_its_own(database, "resumed index build").await?;
     let work = Work { ctx: &context };
     if let Some(descriptor) = work.catalog().table(table).cloned() {
         work.lock(&Relation::Table(descriptor), TableLockMode::ShareUpdateExclusive).await?;
@@ -48,6 +46,49 @@ async fn finish_build(context: &StatementContext, table: Oid, index: Oid) -> PgR
     if replaces { stoa_exec::index::build::take_place(context, table, index).await } else { Ok(()) }
 }
 
+/// Removes a dropped table for good.
+///
+/// # Errors
+/// What the transaction raises.
+pub(crate) fn background_purge(database: Arc<DatabaseInner>, table: Oid) -> BoxFuture<'static, PgResult<()>> {
+    Box::pin(async move {
+        let (_session, context) = work_of_its_own(database, "removal of a dropped table").await?;
+        let outcome = crate::ddl::undrop::purge(&context, table).await;
+        context.txn.rollback().await;
+        outcome
+    })
+}
+
+/// Removes the rows of a table that have ended.
+///
+/// # Errors
+/// What the store reports.
+pub(crate) fn background_sweep(database: Arc<DatabaseInner>, table: Oid) -> BoxFuture<'static, PgResult<()>> {
+    fn piece(database: Arc<DatabaseInner>, table: Oid, keys: KeyList) -> BoxFuture<'static, PgResult<()>> {
+        Box::pin(async move {
+            let (_session, context) = work_of_its_own(database, "removal of rows that have ended").await?;
+            let outcome = crate::ddl::expiry::remove_piece(&context, table, &keys).await;
+            context.txn.rollback().await;
+            outcome
+        })
+    }
+    Box::pin(async move {
+        let (_session, context) = work_of_its_own(database, "search for rows that have ended").await?;
+        let outcome = crate::ddl::expiry::sweep(&context, table, piece).await;
+        context.txn.rollback().await;
+        outcome
+    })
+}
+
+/// A session that no client asked for, and the context of a statement in it.
+async fn work_of_its_own(database: Arc<DatabaseInner>, what: &'static str) -> PgResult<(Session, StatementContext)> {
+    let options = SessionOptions { user: "stoa".into(), database: "stoa".into(), ..SessionOptions::default() };
+    let mut session = Session::open(database, options)?;
+    session.start_query().await?;
+    let context = session.statement_context(Arc::from(what), Arc::from([]))?;
+    Ok((session, context))
+}
+
 /// Checks the indexes of a table, at a pace.
 ///
 /// # Errors
@@ -61,10 +102,7 @@ pub(crate) fn background_check<'a>(
 }
 
 async fn check(database: Arc<DatabaseInner>, target: &CheckTarget, pace: &mut Pace) -> PgResult<Report> {
-    let options = SessionOptions { user: "stoa".into(), database: "stoa".into(), ..SessionOptions::default() };
-    let mut session = Session::open(database, options)?;
-    session.start_query().await?;
-    let context = session.statement_context(Arc::from("background check of indexes"), Arc::from([]))?;
+    let (_session, context) = work_of_its_own(database, "background check of indexes").await?;
     context.txn.start_statement().await?;
     let report = stoa_exec::index::check(&context, target, pace).await;
     context.txn.rollback().await;

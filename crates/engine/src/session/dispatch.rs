@@ -264,7 +264,7 @@ impl Session {
             Utility::Vacuum { options, targets } => {
                 self.check_not_in_block("VACUUM")?;
                 let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
-                crate::ddl::vacuum(&context, options, targets).await?;
+                crate::ddl::vacuum(&context, options, targets, super::background::background_sweep).await?;
                 done("VACUUM")
             }
             Utility::Analyze { options, targets } => {
@@ -727,7 +727,7 @@ fn ddl_word(text: &str) -> String {
         [first, second, third] if second == "MATERIALIZED" => format!("{first} {second} {third}"),
         [first, second, ..] if matches!(first.as_str(), "CREATE" | "ALTER" | "DROP" | "REFRESH" | "IMPORT") => format!("{first} {second}"),
         [first, second, ..] if second == "PREPARED" => format!("{first} {second}"),
-        [first, ..] if first == "TRUNCATE" => "TRUNCATE TABLE".into(),
+        [first, ..] if first == "TRUNCATE" || first == "UNDROP" => format!("{first} TABLE"),
         [first, ..] => first.clone(),
         [] => String::new(),
     }

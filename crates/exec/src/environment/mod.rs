@@ -1,7 +1,7 @@
 //! What a statement has around it: the database, its session, its transaction, its own text and values.
 //!
-//! Reading order: [`database`] → [`session`] → [`statement`]; [`admission`], [`builds`] and [`checks`] are parts of the database; [`server`]
-//! is what is around it.
+//! Reading order: [`database`] → [`session`] → [`statement`]; [`admission`], [`builds`] and [`checks`] are parts of the database; [`upkeep`]
+//! is what it does by itself; [`server`] is what is around it.
 
 pub mod admission;
 pub mod builds;
@@ -11,6 +11,7 @@ pub mod guard;
 pub mod server;
 pub mod session;
 pub mod statement;
+pub mod upkeep;
 pub mod waiting;
 
 pub use database::{DatabaseInner, DatabaseOptions};

@@ -16,6 +16,7 @@ use stoa_table::Timestamp;
 use stoa_table::access::{AccessPath, PathKind};
 use stoa_table::catalog::TableDescriptor;
 use stoa_table::column_cache::ColumnCache;
+use stoa_table::failure::unknown_past;
 use stoa_table::row::RowCodec;
 use stoa_table::txn::{ReadView, Transaction};
 
@@ -114,10 +115,23 @@ impl ScanContext {
     pub fn open(&self, source: &SourceTable) -> PgResult<ScanTable> {
         let (view, txn) = match source.as_of {
             None => (self.view.clone(), self.txn.clone()),
-            Some(at) => (self.view.as_of(at)?, None),
+            Some(at) => {
+                check_retention(&source.table, at, self.view.tables().now_us())?;
+                (self.view.as_of(at)?, None)
+            }
         };
         let columns = self.columns.as_ref().filter(|_| source.caches_columns).cloned();
         Ok(ScanTable { table: Arc::clone(&source.table), codec: Arc::clone(&source.codec), view, txn, columns })
+    }
+}
+
+/// Names the time since when a table is known whose past is kept for a time.
+fn check_retention(table: &TableDescriptor, at: Timestamp, now_us: i64) -> PgResult<()> {
+    let kept = table.families.first().and_then(|family| family.options.retention());
+    let known = kept.map(|kept| Timestamp::from_micros(u64::try_from(now_us).unwrap_or(0).saturating_sub(kept.as_micros() as u64)));
+    match known.filter(|known| at < *known) {
+        Some(known) => Err(unknown_past(&table.name, known)),
+        None => Ok(()),
     }
 }
 

@@ -21,6 +21,9 @@ use stoa_table::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, IndexKey,
 /// # Errors
 /// What a CHECK raises while it is computed.
 pub fn first_failure(writer: &TableWriter, rows: &Rows) -> PgResult<(usize, Option<PgError>)> {
+    if let Some(expiry) = &writer.expiry {
+        expiry.check(rows)?;
+    }
     let mut limit = rows.len();
     let mut failure: Option<Failure> = None;
     for column in writer.table.live_columns().filter(|c| c.not_null || writer.table.is_key(c.id)) {

@@ -6,6 +6,7 @@
 
 use super::constraint::{columns_of_parts, index_parts, key_text, may_read};
 use super::deferred::{CheckKind, DeferredCheck};
+use super::expiry::Expiry;
 use super::lookup;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
 use arrow::array::{ArrayRef, UInt32Array};
@@ -14,8 +15,10 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
+use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_table::catalog::{IndexDescriptor, Oid, TableDescriptor};
+use stoa_table::clock::{Clock, SystemClock};
 use stoa_table::row::{ColumnSource, INDEX_FAMILY, IndexCodec, IndexEncoder, KeyList, RowCodec, ScanDecoder};
 use stoa_table::services::locks::{LockStrength, LockWait};
 use stoa_table::txn::{RangeRead, ReadView, Transaction};
@@ -46,11 +49,12 @@ pub async fn claim(writer: &TableWriter, index: &IndexWriter, entries: &Entries<
     for (key, row) in keys.iter().zip(&claimed) {
         let mut taken = times.get(key).is_some_and(|n| *n > 1);
         if !taken {
-            let owners = owners(&view, &writer.table, &index.codec, key).await?;
+            let expiry = writer.expiry.as_deref();
+            let owners = owners(&view, &writer.table, &index.codec, key, expiry).await?;
             if !owners.is_empty() {
                 // They may be on their way out: wait for whoever has them, and look again.
                 txn.lock_rows(writer.codec.storage, &owners, LockStrength::KeyShare, LockWait::Wait, &writer.table.name).await?;
-                taken = !self::owners(&txn.newest_view(), &writer.table, &index.codec, key).await?.is_empty();
+                taken = !self::owners(&txn.newest_view(), &writer.table, &index.codec, key, expiry).await?.is_empty();
             }
         }
         if taken {
@@ -73,7 +77,13 @@ pub async fn claim(writer: &TableWriter, index: &IndexWriter, entries: &Entries<
 }
 
 /// The keys of two of the rows that have a key, if there are so many.
-async fn owners(view: &ReadView, table: &TableDescriptor, codec: &Arc<IndexCodec>, key: &[u8]) -> PgResult<KeyList> {
+async fn owners(
+    view: &ReadView,
+    table: &TableDescriptor,
+    codec: &Arc<IndexCodec>,
+    key: &[u8],
+    expiry: Option<&Expiry>,
+) -> PgResult<KeyList> {
     struct Sink {
         decoder: ScanDecoder,
         rows: usize,
@@ -88,7 +98,7 @@ async fn owners(view: &ReadView, table: &TableDescriptor, codec: &Arc<IndexCodec
     }
     let source = ColumnSource::Index(Arc::clone(codec));
     // Entries of rows and values that have ended by their age may be among them.
-    let ages = table.families.iter().any(|f| f.options.ttl.is_some());
+    let ages = expiry.is_some() || table.families.iter().any(|f| f.options.ttl.is_some());
     let most = if ages { usize::MAX } else { 2 };
     let mut decoder = ScanDecoder::new(&source, &[], 4)?.collect_row_keys(&source)?;
     decoder.set_max_rows(usize::MAX);
@@ -112,7 +122,8 @@ async fn owners(view: &ReadView, table: &TableDescriptor, codec: &Arc<IndexCodec
     let bare = IndexCodec { values: Vec::new(), ..(**codec).clone() };
     let encoder = IndexEncoder::new(&bare, |n| rows.get(bare.parts.get(n)?.column).cloned(), |_| None)?;
     let (mut live, mut parts) = (KeyList::new(), Vec::new());
-    for (row, at) in positions.into_iter().enumerate() {
+    let ended = expiry.map(|expiry| expiry.ended(&rows, from_clock(SystemClock.now_us()))).transpose()?.unwrap_or_default();
+    for (row, at) in positions.into_iter().enumerate().filter(|(row, _)| !ended.contains(row)) {
         parts.clear();
         encoder.parts(row, &mut parts)?;
         if parts == key && live.len() < 2 {
@@ -140,8 +151,9 @@ pub async fn check(
     let Some(index) = table.indexes.iter().find(|i| i.oid == index) else { return Ok(()) };
     let codec = Arc::new(IndexCodec::new(table, index)?);
     let view = txn.newest_view();
+    let expiry = Expiry::of(&catalog, table)?;
     for (row, key) in keys.iter().enumerate() {
-        if owners(&view, table, &codec, key).await?.len() > 1 {
+        if owners(&view, table, &codec, key, expiry.as_ref()).await?.len() > 1 {
             let key = if told { Some(key_text(&EvalContext::default(), &index_parts(table, index), values, row)?) } else { None };
             return Err(violation(txn, table, index, key));
         }

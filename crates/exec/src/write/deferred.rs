@@ -4,15 +4,18 @@
 //! can change between the check and the commit.
 
 use super::constraint::{key_text, named};
-use super::foreign_key::{Parent, columns_as, find_children, row_values_equal};
+use super::expiry::Expiry;
+use super::foreign_key::{Children, Parent, columns_as, find_children, row_values_equal};
 use super::lookup;
 use arrow::array::{Array, ArrayRef};
 use futures::future::BoxFuture;
 use std::any::Any;
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
+use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_table::catalog::{ColumnId, ForeignKeyDescriptor, Oid, TableDescriptor};
+use stoa_table::clock::{Clock, SystemClock};
 use stoa_table::failure::concurrent_update;
 use stoa_table::row::{KeyList, RowCodec, RowEncoder};
 use stoa_table::services::locks::{LockStrength, LockWait};
@@ -198,6 +201,23 @@ fn placed(txn: &Transaction, error: PgError, table: &TableDescriptor, constraint
     error.schema(schema).table(&table.name).constraint(constraint)
 }
 
+/// The rows that refer to parents and have not ended.
+async fn live_children(
+    txn: &Transaction,
+    parent: &TableDescriptor,
+    child: &Arc<TableDescriptor>,
+    fk: &ForeignKeyDescriptor,
+    values: &[ArrayRef],
+    gone: &[usize],
+) -> PgResult<Children> {
+    let found = find_children(&txn.newest_view(), parent, child, fk, values, gone).await?;
+    let Some(expiry) = Expiry::of(&txn.catalog(), child)? else { return Ok(found) };
+    let ended = expiry.ended(&found.rows, from_clock(SystemClock.now_us()))?;
+    let live: Vec<usize> = (0..found.rows.len()).filter(|row| !ended.contains(row)).collect();
+    let parents = live.iter().filter_map(|row| found.parents.get(*row).copied()).collect();
+    Ok(Children { rows: found.rows.at(&live)?, parents })
+}
+
 async fn check_parents(
     txn: &Transaction,
     parent: &Arc<TableDescriptor>,
@@ -220,7 +240,7 @@ async fn check_parents(
     if gone.is_empty() {
         return Ok(());
     }
-    let mut children = find_children(&txn.newest_view(), parent, child, fk, values, &gone).await?;
+    let mut children = live_children(txn, parent, child, fk, values, &gone).await?;
     if !children.rows.is_empty() {
         // They may be on their way out: wait for whoever has them, and look again.
         let codec = RowCodec::of(child)?;
@@ -231,7 +251,7 @@ async fn check_parents(
         }
         drop(encoder);
         txn.lock_rows(codec.storage, &keys, LockStrength::KeyShare, LockWait::Wait, &child.name).await?;
-        children = find_children(&txn.newest_view(), parent, child, fk, values, &gone).await?;
+        children = live_children(txn, parent, child, fk, values, &gone).await?;
     }
     let Some(row) = children.parents.first() else { return Ok(()) };
     let key = shown_key(told, parent, &fk.referenced_columns, values, *row)?;

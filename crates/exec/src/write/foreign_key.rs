@@ -267,7 +267,7 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
         }
     };
     if action.kind == ForeignKeyAction::Cascade && action.new.is_none() {
-        update::delete(&mut writer, work, &found.rows, Freshness::Newest).await?;
+        update::delete(&writer, work, &found.rows, Freshness::Newest).await?;
         return Ok(());
     }
     let mut after = found.rows.clone();

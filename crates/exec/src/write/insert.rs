@@ -4,6 +4,7 @@
 //! rows: whoever comes second waits, and then sees.
 
 use super::constraint::{duplicate_entry, duplicate_primary_key};
+use super::expiry::remove_ended;
 use super::foreign_key::ForeignKeyWork;
 use super::policy::{checked, refuse};
 use super::row_exprs::{RowExprs, Subqueries};
@@ -12,7 +13,8 @@ use super::table_writer::{Entries, TableWriter};
 use super::update::{self, Freshness};
 use super::{Written, lookup};
 use crate::nodes::StatementContext;
-use arrow::array::{Array, ArrayRef};
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::datatypes::{DataType, Int64Type};
 use futures::future::try_join_all;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -238,6 +240,7 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
         lock_keys(writer, unique).await?;
     }
     try_join_all(unique.iter_mut().map(|unique| find_existing(writer, unique))).await?;
+    make_way(writer, &mut unique).await?;
     // A transaction waits for one lock at a time.
     for unique in &mut unique {
         confirm_existing(writer, unique).await?;
@@ -356,6 +359,20 @@ async fn find_existing(writer: &TableWriter, unique: &mut UniqueKeys) -> PgResul
         }
         Some(index) => lookup::live_entries(&view, writer, index, &wanted).await?,
     };
+    Ok(())
+}
+
+/// Removes rows that have the keys, but have ended.
+async fn make_way(writer: &TableWriter, unique: &mut [UniqueKeys]) -> PgResult<()> {
+    let mut behind = KeyList::new();
+    if writer.expiry.is_some() {
+        unique.iter().flat_map(|unique| unique.existing.values()).for_each(|key| behind.push(key));
+    }
+    if behind.is_empty() {
+        return Ok(());
+    }
+    let gone = Box::pin(remove_ended(writer, &behind, LockWait::Wait)).await?;
+    unique.iter_mut().for_each(|unique| unique.existing.retain(|_, row| !gone.contains(row)));
     Ok(())
 }
 
@@ -485,6 +502,10 @@ async fn update_existing(
         // It went away while its lock was waited for.
         return Err(if txn.isolation() == Isolation::ReadCommitted { statement_retry() } else { concurrent_update() });
     }
+    if writer.expiry.as_ref().is_some_and(|expiry| expiry.ended(&existing, writer.ctx.eval.statement_time).is_ok_and(|e| !e.is_empty())) {
+        // It was given an end while its lock was waited for.
+        return Err(if txn.isolation() == Isolation::ReadCommitted { statement_retry() } else { concurrent_update() });
+    }
     let existing = if about.len() == existing.len() { existing } else { existing.at(&about)? };
     let source: Vec<usize> = conflicts.iter().map(|(row, _)| *row).collect();
     let excluded = rows.at(&source)?;
@@ -547,9 +568,14 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
             keys.push_with(|out| encoder.key(row, out))?;
         }
     }
+    let times = data_times(&writer.table, &rows)?;
+    let older = |a: usize, b: usize| times.as_ref().is_some_and(|times| times.get(a) < times.get(b));
     let mut last: HashMap<&[u8], usize> = HashMap::with_capacity(limit);
     for (row, key) in keys.iter().enumerate() {
-        last.insert(key, row);
+        let winner = last.entry(key).or_insert(row);
+        if !older(row, *winner) {
+            *winner = row;
+        }
     }
     let winners: Vec<usize> = (0..limit).filter(|row| last.get(keys.get(*row)) == Some(row)).collect();
     let rows_won = rows.at(&winners)?;
@@ -559,14 +585,21 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
     let wanted: Vec<&[u8]> = won.iter().collect();
     check_visible(writer, &wanted)?;
     let all: Vec<usize> = (0..winners.len()).collect();
-    let blind = columns.is_none() && writer.indexes.is_empty() && writer.policies.is_none() && !work.is_referenced(writer);
+    let blind =
+        columns.is_none() && times.is_none() && writer.indexes.is_empty() && writer.policies.is_none() && !work.is_referenced(writer);
     if blind {
         let mut encoder = RowEncoder::new(&codec, |id| rows_won.get(id).cloned())?;
         put_rows(writer, &mut encoder, &mut [], &won, &all)?;
         work.child_rows(writer, &rows_won, &won, &all)?;
         return Ok(Written { rows: rows_won, source: winners });
     }
-    let (existing, positions) = lookup::rows_by_key(&txn.newest_view(), &writer.table, &codec, &wanted).await?;
+    let (mut existing, mut positions) = lookup::rows_by_key(&txn.newest_view(), &writer.table, &codec, &wanted).await?;
+    if let Some(expiry) = &writer.expiry {
+        let ended = expiry.ended(&existing, writer.ctx.eval.statement_time)?;
+        let live: Vec<usize> = (0..existing.len()).filter(|row| !ended.contains(row)).collect();
+        positions = live.iter().filter_map(|row| positions.get(*row).copied()).collect();
+        existing = existing.at(&live)?;
+    }
     let known: HashSet<usize> = positions.iter().copied().collect();
     let fresh: Vec<usize> = all.iter().copied().filter(|at| !known.contains(at)).collect();
     insert(writer, work, &rows_won.at(&fresh)?, Arbiters::None).await?;
@@ -575,6 +608,13 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
     }
     refuse(writer, PolicyCheck::Shown, &existing).await?;
     refuse(writer, PolicyCheck::Conflicting, &existing).await?;
+    if let (Some(new), Some(old)) = (&times, data_times(&writer.table, &existing)?) {
+        // Late data: what is there is newer.
+        let is_late = |(at, old): (&usize, &i64)| winners.get(*at).and_then(|row| new.get(*row)).is_some_and(|new| new < old);
+        let kept: Vec<usize> = positions.iter().zip(&old).enumerate().filter(|(_, pair)| !is_late(*pair)).map(|(row, _)| row).collect();
+        positions = kept.iter().filter_map(|row| positions.get(*row).copied()).collect();
+        existing = existing.at(&kept)?;
+    }
     let mut after = rows_won.at(&positions)?;
     let mut assigned: HashSet<ColumnId> = writer.table.live_columns().map(|c| c.id).collect();
     if let Some(columns) = columns {
@@ -600,6 +640,16 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
     let written = rows_won.at(&fresh)?.append(&after)?;
     let mut order: Vec<(usize, usize)> = fresh.iter().chain(&positions).copied().zip(0..).collect();
     order.sort_unstable();
+    let source = order.iter().filter_map(|(row, _)| winners.get(*row).copied()).collect();
     let order: Vec<usize> = order.iter().map(|(_, at)| *at).collect();
-    Ok(Written { rows: written.at(&order)?, source: winners })
+    Ok(Written { rows: written.at(&order)?, source })
+}
+
+/// The values of the column that tells which rows are newer, in its own order; NULL is the oldest. `None` if the table has none.
+fn data_times(table: &TableDescriptor, rows: &Rows) -> PgResult<Option<Vec<i64>>> {
+    let Some(column) = table.timestamp else { return Ok(None) };
+    // Of dates and timestamps the numbers.
+    let numbers = arrow::compute::cast(rows.column(column)?, &DataType::Int64)?;
+    let numbers = numbers.as_primitive::<Int64Type>();
+    Ok(Some((0..rows.len()).map(|row| if numbers.is_null(row) { i64::MIN } else { numbers.value(row) }).collect()))
 }

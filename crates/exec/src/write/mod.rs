@@ -7,12 +7,13 @@
 //! Invariant: what a statement reads never depends on what it writes, but what it checks does: uniqueness counts the statement's
 //! own rows, in the order in which the query yields them, as PostgreSQL does.
 //!
-//! Reading order: [`rows`] → [`table_writer`] → [`constraint`] → [`policy`] → [`insert`] → [`update`] → [`merge`] → [`foreign_key`] →
+//! Reading order: [`rows`] → [`table_writer`] → [`constraint`] → [`policy`] → [`expiry`] → [`insert`] → [`update`] → [`merge`] → [`foreign_key`] →
 //! [`deferrable_unique`] → [`deferred`].
 
 pub mod constraint;
 pub mod deferrable_unique;
 pub mod deferred;
+pub mod expiry;
 pub mod foreign_key;
 pub mod insert;
 pub mod lookup;
@@ -152,7 +153,7 @@ pub async fn apply(
             while let Some(batch) = stream.next().await {
                 let batch = batch?;
                 let before = Rows::of_batch(&batch, old)?;
-                let written = update::delete(&mut writer, &mut work, &before, update::Freshness::Snapshot).await?;
+                let written = update::delete(&writer, &mut work, &before, update::Freshness::Snapshot).await?;
                 applied.count += written.len() as u64;
                 returning.add(&written.rows, &batch, &written.source)?;
             }

@@ -1,5 +1,6 @@
 //! A table prepared for writing: its codec, its indexes, its checks and generated columns, compiled once a statement.
 
+use super::expiry::Expiry;
 use super::policy::Policies;
 use super::rows::Rows;
 use crate::nodes::StatementContext;
@@ -25,7 +26,7 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    fn new(eval: &EvalContext, table: &TableDescriptor, exprs: &[Expr]) -> PgResult<Self> {
+    pub(super) fn new(eval: &EvalContext, table: &TableDescriptor, exprs: &[Expr]) -> PgResult<Self> {
         let mut used: Vec<ColId> = Vec::new();
         exprs.iter().for_each(|e| walk::columns_of(e, &mut used));
         used.sort_unstable();
@@ -178,6 +179,8 @@ pub struct TableWriter {
     pub indexes: Arc<[IndexWriter]>,
     pub checks: Arc<[Check]>,
     generated: Option<Arc<Generated>>,
+    /// When rows end by themselves.
+    pub expiry: Option<Arc<Expiry>>,
     /// What policies ask of the statement's rows; nothing where the rows are not the statement's own, as in actions of foreign keys.
     pub policies: Option<Arc<Policies>>,
 }
@@ -196,6 +199,7 @@ struct Shape {
     indexes: Arc<[IndexWriter]>,
     checks: Arc<[Check]>,
     generated: Option<Arc<Generated>>,
+    expiry: Option<Arc<Expiry>>,
 }
 
 /// Shapes whose expressions mean the same to every statement, by the address of the descriptor.
@@ -265,7 +269,8 @@ impl Shape {
         }
         let generated =
             if columns.is_empty() { None } else { Some(Arc::new(Generated { columns, uses, compiled: binding.compiled(table, &exprs)? })) };
-        Ok(Self { indexes: indexes.into(), checks: checks.into(), generated })
+        let expiry = Expiry::of(&binding.ctx.catalog, table)?.map(Arc::new);
+        Ok(Self { indexes: indexes.into(), checks: checks.into(), generated, expiry })
     }
 }
 
@@ -279,8 +284,8 @@ impl TableWriter {
                 .hint("Use stoa shell, or CREATE FOREIGN TABLE to map its cells to columns."));
         }
         let codec = RowCodec::of(table)?;
-        let Shape { indexes, checks, generated } = Shape::of(ctx, table)?;
-        Ok(Self { ctx: ctx.clone(), table: Arc::clone(table), codec, indexes, checks, generated, policies: None })
+        let Shape { indexes, checks, generated, expiry } = Shape::of(ctx, table)?;
+        Ok(Self { ctx: ctx.clone(), table: Arc::clone(table), codec, indexes, checks, generated, expiry, policies: None })
     }
 
     /// Adds what a source does not give: row ids, NULLs.

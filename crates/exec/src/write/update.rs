@@ -5,6 +5,7 @@
 
 use super::Written;
 use super::constraint::{duplicate_entry, duplicate_primary_key};
+use super::expiry::remove_ended;
 use super::foreign_key::ForeignKeyWork;
 use super::lookup;
 use super::policy::checked;
@@ -270,7 +271,10 @@ async fn check_unique(
             let family = writer.codec.families.first().map(|f| f.id).ok_or_else(|| PgError::internal("a table without families"))?;
             let list: Vec<&[u8]> = wanted.iter().collect();
             let found = txn.newest_view().exists(storage, family, &list).await?;
-            moves.taken = list.iter().zip(found).filter(|(_, found)| *found).map(|(k, _)| (k.to_vec(), Vec::new())).collect();
+            let mut taken = KeyList::new();
+            list.iter().zip(found).filter(|(_, found)| *found).for_each(|(key, _)| taken.push(key));
+            let ended = Box::pin(remove_ended(writer, &taken, LockWait::Wait)).await?;
+            moves.taken = taken.iter().filter(|key| !ended.contains(*key)).map(|key| (key.to_vec(), Vec::new())).collect();
         }
         primary = Some(moves);
     }
@@ -311,6 +315,7 @@ async fn check_unique(
             if !found.is_empty() {
                 let mut behind = KeyList::new();
                 found.values().for_each(|key| behind.push(key));
+                Box::pin(remove_ended(writer, &behind, LockWait::Wait)).await?;
                 txn.lock_rows(storage, &behind, LockStrength::KeyShare, LockWait::Wait, &writer.table.name).await?;
                 found = lookup::live_entries(&txn.newest_view(), writer, index, &keys).await?;
             }
@@ -347,8 +352,7 @@ async fn check_unique(
 ///
 /// # Errors
 /// A row changed behind the snapshot.
-pub async fn delete(writer: &mut TableWriter, work: &mut ForeignKeyWork, old: &Rows, freshness: Freshness) -> PgResult<Written> {
-    let writer = &*writer;
+pub async fn delete(writer: &TableWriter, work: &mut ForeignKeyWork, old: &Rows, freshness: Freshness) -> PgResult<Written> {
     let Claimed { source, keys } = claim(writer, keys_read(writer, old)?, LockStrength::Update, freshness).await?;
     let old = old.at(&source)?;
     let entries = writer.indexes.iter().map(|index| index.entries(&old)).collect::<PgResult<Vec<_>>>()?;

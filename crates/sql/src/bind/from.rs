@@ -440,7 +440,7 @@ impl Binder<'_> {
             scope.local.extend(columns.iter().map(|(_, id)| *id));
         }
         let hints = self.hints_of(&item.alias, table);
-        self.secured |= table.row_security.enabled;
+        self.secured |= table.row_security.enabled || table.expires.is_some();
         let (alias, scan_id) = (item.alias.clone(), self.new_scan());
         let scan = TableScan { table: table.clone(), columns, alias, as_of: None, hints, scan_id, rows_decided: false };
         Ok((scan, item))

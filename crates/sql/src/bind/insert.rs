@@ -496,6 +496,12 @@ fn replacing(target: &Target, named: Option<&Vec<ColumnId>>) -> PgResult<OnConfl
         return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, message).hint("Without one, no row replaces another: use INSERT."));
     }
     let Some(named) = named else { return Ok(OnConflict::Replace { columns: None }) };
+    if let Some(time) = table.timestamp.filter(|time| !named.contains(time)).and_then(|time| table.column(time)) {
+        let message = format!("UPSERT into table \"{}\" must give a value for column \"{}\"", table.name, time.name);
+        return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, message)
+            .detail("It tells whether the row is newer than the one that is there.")
+            .hint("Name the column as well, or use UPDATE."));
+    }
     let is_named = |column: &ColumnDescriptor| column.generated.is_some() || named.contains(&column.id);
     let columns = if table.visible_columns().all(is_named) { None } else { Some(named.clone()) };
     Ok(OnConflict::Replace { columns })

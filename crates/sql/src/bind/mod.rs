@@ -2,7 +2,7 @@
 //!
 //! [`bind_statement`] is the entry. Reading order: [`crate::typed::tree`] → [`scope`] → [`resolve`] (types and signatures) → [`expr`] →
 //! [`function`] → [`from`] → [`select`] → [`query`] → [`dml`] →
-//! [`policy`].
+//! [`policy`] → [`expiry`].
 
 mod access;
 pub mod aggregate;
@@ -12,6 +12,7 @@ mod assign;
 mod column;
 mod compare;
 pub mod dml;
+pub mod expiry;
 pub mod expr;
 pub mod from;
 pub mod function;

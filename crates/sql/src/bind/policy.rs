@@ -68,9 +68,9 @@ impl Part {
 }
 
 impl Binder<'_> {
-    /// Puts the policies into a statement.
+    /// Puts the policies into a statement, and what makes rows that have ended none ([`super::expiry`]).
     pub(super) fn apply_policies(&mut self, body: &mut BoundBody) -> PgResult<()> {
-        if !self.secured || self.all_rows {
+        if !self.secured {
             return Ok(());
         }
         let ctes = std::mem::take(&mut self.ctes);
@@ -102,18 +102,25 @@ impl Binder<'_> {
                 self.secure_expr(e)?;
             }
             // Of the past, each version passes by itself.
+            let past = matches!(rel, Rel::History(_));
             let scan = match rel {
                 Rel::Scan(scan) => Some(&mut **scan),
                 Rel::History(history) => Some(&mut history.scan),
                 _ => None,
             };
             if let Some(scan) = scan {
-                if scan.table.row_security.enabled && !scan.rows_decided {
-                    let conditions = self.scan_conditions(scan, uses)?;
-                    scan.rows_decided = true;
-                    let below = std::mem::replace(rel, Rel::One);
-                    *rel = self.seen_through(below, conditions);
+                if scan.rows_decided {
+                    return Ok(());
                 }
+                let conditions =
+                    if scan.table.row_security.enabled && !self.all_rows { self.scan_conditions(scan, uses)? } else { Vec::new() };
+                scan.rows_decided = !self.all_rows;
+                let not_ended = self.not_ended(scan)?.filter(|_| !past);
+                let mut below = std::mem::replace(rel, Rel::One);
+                if let Some(predicate) = not_ended {
+                    below = Rel::Filter { input: Box::new(below), predicate };
+                }
+                *rel = self.seen_through(below, conditions);
                 return Ok(());
             }
             walk::children_mut(rel).into_iter().try_for_each(|child| self.secure_rel(child, uses))
@@ -304,7 +311,7 @@ impl Binder<'_> {
             self.secure_expr(e)?;
         }
         let table = Arc::clone(&mutation.table.0);
-        if !table.row_security.enabled {
+        if !table.row_security.enabled || self.all_rows {
             return Ok(());
         }
         mutation.usage.rows_decided = true;

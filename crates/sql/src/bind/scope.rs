@@ -30,6 +30,8 @@ pub enum Clause {
     Policy,
     /// What a generated column is computed from.
     Generation,
+    /// TTL EXPIRES AT.
+    Expiry,
     /// USING of ALTER COLUMN … TYPE.
     Transform,
     /// A key of an index.
@@ -66,6 +68,7 @@ impl Clause {
             Clause::Check => "check constraints",
             Clause::Policy => "policy expressions",
             Clause::Generation => "column generation expressions",
+            Clause::Expiry => "TTL EXPIRES AT",
             Clause::Transform => "transform expressions",
             Clause::IndexKey => "index expressions",
             Clause::IndexPredicate => "index predicates",
@@ -83,6 +86,7 @@ impl Clause {
         match self {
             Clause::Check => Some("check constraint"),
             Clause::Generation => Some("column generation expression"),
+            Clause::Expiry => Some("TTL EXPIRES AT"),
             Clause::Transform => Some("transform expression"),
             Clause::IndexKey => Some("index expression"),
             Clause::IndexPredicate => Some("index predicate"),

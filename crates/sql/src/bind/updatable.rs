@@ -162,7 +162,7 @@ impl Binder<'_> {
         let (schema, relation, found) = self.find_relation(name)?;
         match found.as_deref() {
             Some(Relation::Table(table)) => {
-                self.secured |= table.row_security.enabled;
+                self.secured |= table.row_security.enabled || table.expires.is_some();
                 Ok(Target::of_table(self.shared_table(table), self.within()))
             }
             Some(Relation::View(view)) if view.materialized.is_some() => {
@@ -179,7 +179,7 @@ impl Binder<'_> {
                 let view = view.clone();
                 self.note_use(view.oid, None);
                 let (table, target) = self.view_target(&view, verb)?;
-                self.secured |= table.row_security.enabled;
+                self.secured |= table.row_security.enabled || table.expires.is_some();
                 let mut shape = table.clone();
                 shape.name.clone_from(&view.name);
                 for column in &mut shape.columns {

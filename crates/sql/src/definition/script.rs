@@ -218,6 +218,12 @@ impl Writer<'_> {
         if !options.is_empty() {
             out.push_str(&format!(" WITH ({})", options.join(", ")));
         }
+        if let Some(id) = table.timestamp {
+            out.push_str(&format!(" TIMESTAMP FROM {}", column_name(table, id)));
+        }
+        if let Some(text) = &table.expires {
+            out.push_str(&format!(" TTL EXPIRES AT {}", self.definitions.expr(Some(table), text, false)));
+        }
         out.push_str(&split(table)?);
         out.push(';');
         Ok(out)
@@ -473,11 +479,15 @@ fn family_options(options: &FamilyOptions) -> Vec<String> {
     };
     let layout = if options.layout == Layout::Cells { "cells" } else { "packed" };
     say(options.layout != default.layout, "layout", quote_text(layout));
-    say(options.versions != default.versions, "versions", options.versions.to_string());
+    let kept = options.retention().filter(|_| options.min_versions == 1 && options.versions == FamilyOptions::ALL_VERSIONS);
+    if let Some(kept) = kept {
+        say(true, "retention", kept.as_secs().to_string());
+    }
+    say(options.versions != default.versions && kept.is_none(), "versions", options.versions.to_string());
     // The order matters: min_versions needs the ttl.
     let ttl = options.ttl.map_or(0, |t| t.as_secs());
-    say(options.ttl != default.ttl, "ttl", ttl.to_string());
-    say(options.min_versions != default.min_versions, "min_versions", options.min_versions.to_string());
+    say(options.ttl != default.ttl && kept.is_none(), "ttl", ttl.to_string());
+    say(options.min_versions != default.min_versions && kept.is_none(), "min_versions", options.min_versions.to_string());
     let compression = match options.compression {
         Compression::None => "none",
         Compression::Snappy => "snappy",

@@ -34,6 +34,21 @@ impl Rights {
         Self { owner, acl: None, columns: Vec::new() }
     }
 
+    /// The same without what roles have that are gone; what they owned is `owner`'s.
+    #[must_use]
+    pub fn of_roles_that_exist(&self, authority: &Authority, owner: Oid) -> Self {
+        let is_there = |role: Oid| role == PUBLIC_GRANTEE || authority.role(role).is_some();
+        let holds = |item: &AclItem| is_there(item.grantee) && is_there(item.grantor);
+        let mut out = self.clone();
+        if !is_there(out.owner) {
+            out.owner = owner;
+        }
+        out.acl.iter_mut().for_each(|acl| acl.retain(holds));
+        out.columns.iter_mut().for_each(|(_, acl)| acl.retain(holds));
+        out.columns.retain(|(_, acl)| !acl.is_empty());
+        out
+    }
+
     /// The list that holds.
     #[must_use]
     pub fn effective(&self, class: ObjectClass) -> Acl {

@@ -110,6 +110,13 @@ pub struct TableDescriptor {
     /// Of a foreign table: the cells of another that its columns are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping: Option<Mapping>,
+    /// When a row ends by itself (`TTL EXPIRES AT`): the SQL text of a timestamptz over its columns. A row that has ended stays in the store
+    /// until somebody removes it; no statement sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<String>,
+    /// The column whose values tell which of two rows with one key is newer (`TIMESTAMP FROM`): UPSERT replaces no row by an older one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<ColumnId>,
 }
 
 /// From when stored timestamps count.

@@ -1,11 +1,12 @@
 //! What exists: schemas, tables, indexes, views, sequences, roles and their rights; kept in the store, seen as immutable snapshots.
 //!
-//! Reading order: [`descriptor`] → [`mapping`] → [`role`] → [`acl`] → [`authority`] → [`policy`] → [`snapshot`] → [`store`] →
-//! [`numbers`].
+//! Reading order: [`descriptor`] → [`mapping`] → [`role`] → [`acl`] → [`authority`] → [`policy`] → [`dropped`] → [`snapshot`] →
+//! [`store`] → [`numbers`].
 
 pub mod acl;
 pub mod authority;
 pub mod descriptor;
+pub mod dropped;
 pub mod mapping;
 pub mod numbers;
 pub mod policy;
@@ -16,6 +17,7 @@ pub mod store;
 pub use acl::{Acl, AclItem, ObjectClass, Privileges};
 pub use authority::{Authority, Rights, RightsOf};
 pub use descriptor::*;
+pub use dropped::DroppedTable;
 pub use mapping::{CELLS, Encoding, MappedColumn, Mapping};
 pub use numbers::{Numbers, SequenceState};
 pub use policy::{PolicyCommand, PolicyCondition, PolicyDescriptor, RowSecurity};

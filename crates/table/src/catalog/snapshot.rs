@@ -2,8 +2,9 @@
 
 use super::authority::Authority;
 use super::descriptor::{IndexDescriptor, Oid, Relation, SchemaDescriptor, TableDescriptor, ViewDescriptor};
+use super::dropped::DroppedTable;
 use super::numbers::Numbers;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 /// Everything that exists at one version. Cloning copies maps of pointers, not descriptors.
@@ -28,6 +29,8 @@ pub struct CatalogSnapshot {
     /// Tables by a table that their foreign keys refer to; found when first asked for.
     referencing: OnceLock<HashMap<Oid, Vec<Oid>>>,
     authority: Arc<Authority>,
+    /// Tables that were dropped and can come back.
+    dropped: Arc<BTreeMap<Oid, Arc<DroppedTable>>>,
 }
 
 impl CatalogSnapshot {
@@ -39,6 +42,20 @@ impl CatalogSnapshot {
 
     pub(super) fn set_numbers(&mut self, numbers: Arc<dyn Numbers>) {
         self.numbers = Some(numbers);
+    }
+
+    /// Tables that were dropped and can come back, by OID.
+    #[must_use]
+    pub fn dropped(&self) -> &BTreeMap<Oid, Arc<DroppedTable>> {
+        &self.dropped
+    }
+
+    pub fn put_dropped(&mut self, dropped: Arc<DroppedTable>) {
+        Arc::make_mut(&mut self.dropped).insert(dropped.oid(), dropped);
+    }
+
+    pub fn remove_dropped(&mut self, oid: Oid) -> Option<Arc<DroppedTable>> {
+        if self.dropped.contains_key(&oid) { Arc::make_mut(&mut self.dropped).remove(&oid) } else { None }
     }
 
     /// Roles, owners and privileges.

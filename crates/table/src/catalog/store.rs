@@ -4,13 +4,15 @@
 //! key    's' oid be   a schema          'r' oid be   a table, view or sequence
 //!        'q' oid be   a sequence's state (outside of transactions)
 //!        't' oid be   a table's statistics (likewise)
+//!        'x' oid be   a table that was dropped and can come back
 //!        'u' oid be   a role
 //!        'a' kind u8, oid be           whose an object is and who may what with it
 //!        'c' oid be, oid be            settings that sessions in a database (0: any), of a role (0: any) begin with
 //!        'd' oid be, oid be, kind u8   privileges of what a role will make in a schema (0: any)
 //!        'm' "format", 'm' "ids"
-//! cell   version u8 | JSON        2: a table whose timestamps count from 2000; 3: one whose row key has parts of other forms, too; 4: a
-//!                              table of raw cells; else 1. Older versions of the program would misread them
+//! cell   version u8 | JSON        2: a table whose timestamps count from 2000; 3: one whose row key has parts of other forms, too; 4: one
+//!                              with row-level security; 5: a table of raw cells; 6: one whose rows have times of their own; else 1.
+//!                              Older versions of the program would misread them
 //! ```
 //!
 //! Invariant: ids are taken in blocks that are durable before the first of them is used, so that none is ever used twice; a table
@@ -44,6 +46,9 @@ const KEY_FORMS: u8 = 3;
 const ROW_SECURITY: u8 = 4;
 /// That of tables whose rows are raw cells.
 const RAW_CELLS: u8 = 5;
+/// That of tables whose rows have times of their own: who does not know of them would show rows that have ended, or replace newer rows by older
+/// ones.
+const OWN_TIMES: u8 = 6;
 /// Where descriptors are stored.
 pub const CATALOG_TABLE: TableId = TableId(1);
 /// The one family of [`CATALOG_TABLE`].
@@ -67,6 +72,12 @@ pub fn schema_key(oid: Oid) -> Vec<u8> {
 #[must_use]
 pub fn relation_key(oid: Oid) -> Vec<u8> {
     key(b'r', oid)
+}
+
+/// The key of the row of a table that was dropped and can come back.
+#[must_use]
+pub fn dropped_key(oid: Oid) -> Vec<u8> {
+    key(b'x', oid)
 }
 
 /// The key of the state of a sequence.
@@ -156,6 +167,7 @@ pub fn encode<T: Serialize>(value: &T) -> PgResult<Vec<u8>> {
 /// As [`encode`].
 pub fn encode_relation(relation: &Relation) -> PgResult<Vec<u8>> {
     let version = match relation {
+        Relation::Table(table) if table.expires.is_some() || table.timestamp.is_some() => OWN_TIMES,
         Relation::Table(table) if !table.row_security.is_default() => ROW_SECURITY,
         Relation::Table(table) if table.is_raw() => RAW_CELLS,
         Relation::Table(table) if table.key.iter().any(|part| !part.form.is_value()) => KEY_FORMS,
@@ -178,7 +190,7 @@ fn versioned<T: Serialize>(version: u8, value: &T) -> PgResult<Vec<u8>> {
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> PgResult<T> {
     let broken = |what: String| PgError::new(SqlState::DATA_CORRUPTED, format!("a row of the catalog cannot be read: {what}"));
     match bytes.split_first() {
-        Some((&(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS), json)) => {
+        Some((&(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS | OWN_TIMES), json)) => {
             serde_json::from_slice(json).map_err(|e| broken(e.to_string()))
         }
         Some((version, _)) => Err(broken(format!("version {version} is unknown"))),
@@ -338,6 +350,7 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
             (Some(b's'), Some(_)) => schemas.push(decode(&value)?),
             (Some(b'r'), Some(_)) => relations.push(decode(&value)?),
             (Some(b'q'), Some(oid)) => states.push(oid),
+            (Some(b'x'), Some(_)) => snapshot.put_dropped(Arc::new(decode(&value)?)),
             (Some(b'u' | b'a' | b'c' | b'd'), _) => stored_roles.extend(read_authority(&mut snapshot, &key, &value)?),
             _ => {}
         }
@@ -378,8 +391,9 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
             snapshot.put_relation(relation);
         }
     }
+    let kept: HashSet<Oid> = snapshot.dropped().values().flat_map(|dropped| dropped.sequences.iter().map(|s| s.oid)).collect();
     for oid in states {
-        if snapshot.relation(oid).is_none() {
+        if snapshot.relation(oid).is_none() && !kept.contains(&oid) {
             stale.delete_row(CATALOG_TABLE, &sequence_key(oid));
         }
     }
@@ -387,7 +401,8 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
         commit(&**store, &stale).await?;
     }
     forget_stale_rights(&**store, &mut snapshot).await?;
-    let named: HashSet<TableId> = snapshot.relations().flat_map(|r| storage_of(r)).collect();
+    let dropped = snapshot.dropped().values().flat_map(|dropped| dropped.storage());
+    let named: HashSet<TableId> = snapshot.relations().flat_map(|r| storage_of(r)).chain(dropped).collect();
     for table in store.list_tables().await.map_err(store_error)? {
         if ![CATALOG_TABLE, TOKEN_TABLE, FEED_TABLE].contains(&table.id) && !named.contains(&table.id) {
             store.drop_table(table.id).await.map_err(store_error)?;
@@ -440,6 +455,7 @@ async fn forget_stale_rights(store: &dyn Store, snapshot: &mut CatalogSnapshot) 
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
+    use crate::catalog::{DroppedTable, SequenceDescriptor, TableDescriptor};
     use stoa_store::model::ModelStore;
 
     #[tokio::test]
@@ -455,6 +471,45 @@ mod tests {
             }
         }
         assert!(seen.iter().all(|id| *id >= FIRST_USER_OID));
+    }
+
+    #[tokio::test]
+    async fn tables_that_can_come_back_stay() {
+        let store: Arc<dyn Store> = Arc::new(ModelStore::default());
+        crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
+        let int = stoa_pg::SqlType::new(stoa_pg::PgType::Int4);
+        let table = crate::row::samples::table(&[("id", int)], &[(0, false)], &[(stoa_store::Layout::Packed, &[])]);
+        let table = TableDescriptor { oid: 20_000, storage: TableId(77), ..table };
+        store.create_table(&crate::row::RowCodec::table_schema(&table)).await.unwrap();
+        let sequence = SequenceDescriptor {
+            oid: 20_001,
+            schema: PUBLIC_OID,
+            name: "s".into(),
+            ty: stoa_pg::SqlType::new(stoa_pg::PgType::Int8),
+            start: 1,
+            increment: 1,
+            min: 1,
+            max: 9,
+            cache: 1,
+            cycle: false,
+            owned_by: None,
+            comment: None,
+            temporary: false,
+        };
+        put(&*store, &sequence_key(20_001), b"state").await.unwrap();
+        let dropped =
+            DroppedTable { table, schema: "public".into(), sequences: vec![sequence], rights: Vec::new(), dropped_us: 1, kept_until_us: 2 };
+        put(&*store, &dropped_key(20_000), &encode(&dropped).unwrap()).await.unwrap();
+        let catalog = crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
+        assert_eq!(*catalog.dropped()[&20_000], dropped);
+        assert!(catalog.relations().all(|r| r.oid() != 20_000));
+        assert!(store.describe_table(TableId(77)).await.unwrap().is_some());
+        assert!(get(&*store, &sequence_key(20_001)).await.unwrap().is_some());
+        // Purged, nothing names them.
+        delete(&*store, &dropped_key(20_000)).await.unwrap();
+        crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
+        assert!(store.describe_table(TableId(77)).await.unwrap().is_none());
+        assert!(get(&*store, &sequence_key(20_001)).await.unwrap().is_none());
     }
 
     #[tokio::test]

@@ -58,6 +58,8 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
         epoch: Epoch::Postgres,
         row_security: RowSecurity::default(),
         mapping: None,
+        expires: None,
+        timestamp: None,
     }
 }
 

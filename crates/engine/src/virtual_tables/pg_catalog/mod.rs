@@ -12,6 +12,7 @@ mod pg_database;
 mod pg_default_acl;
 mod pg_depend;
 mod pg_description;
+mod pg_dropped_tables;
 mod pg_hba_file_rules;
 mod pg_index;
 mod pg_indexes;
@@ -62,6 +63,7 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_default_acl" => pg_default_acl::fill,
         "pg_depend" => pg_depend::fill,
         "pg_description" => pg_description::fill,
+        "pg_dropped_tables" => pg_dropped_tables::fill,
         "pg_hba_file_rules" => pg_hba_file_rules::fill,
         "pg_ident_file_mappings" => pg_hba_file_rules::fill_maps,
         "pg_index" => pg_index::fill,
@@ -109,7 +111,8 @@ pub fn is_live(name: &str) -> bool {
     name.starts_with("pg_stat")
         || matches!(
             name,
-            "pg_hba_file_rules"
+            "pg_dropped_tables"
+                | "pg_hba_file_rules"
                 | "pg_ident_file_mappings"
                 | "pg_locks"
                 | "pg_cursors"

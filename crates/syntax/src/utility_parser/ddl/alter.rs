@@ -91,6 +91,18 @@ impl Parser<'_> {
         if self.keywords(&["restore", "to"]) {
             return Ok(AlterAction::RestoreTo(self.expr()?));
         }
+        if self.keywords(&["ttl", "expires", "at"]) {
+            return Ok(AlterAction::Expires(Some(self.expr()?)));
+        }
+        if self.keywords(&["timestamp", "from"]) {
+            return Ok(AlterAction::TimestampFrom(Some(self.ident()?)));
+        }
+        if self.keywords(&["no", "timestamp"]) {
+            return Ok(AlterAction::TimestampFrom(None));
+        }
+        if self.keywords(&["no", "ttl"]) {
+            return Ok(AlterAction::Expires(None));
+        }
         if self.keywords(&["no", "salt"]) {
             return Ok(AlterAction::Salt(None));
         }

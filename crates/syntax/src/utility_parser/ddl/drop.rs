@@ -1,6 +1,6 @@
 //! DROP.
 
-use crate::ddl::{Ddl, ObjectKind};
+use crate::ddl::{Ddl, DroppedName, ObjectKind};
 use crate::grammar::{Parse, Parser};
 use sqlparser::tokenizer::Token;
 
@@ -25,7 +25,23 @@ impl Parser<'_> {
         let if_exists = self.if_exists()?;
         let names = self.object_names()?;
         let on = if kind == ObjectKind::Index && names.len() == 1 && self.keyword("on") { Some(self.object_name()?) } else { None };
-        Ok(Ddl::Drop { kind, names, on, if_exists, cascade: self.cascade(), concurrently })
+        let cascade = self.cascade();
+        let purge = matches!(kind, ObjectKind::Table | ObjectKind::Schema) && self.keyword("purge");
+        Ok(Ddl::Drop { kind, names, on, if_exists, cascade, concurrently, purge })
+    }
+
+    /// UNDROP TABLE, behind these words.
+    pub(super) fn undrop(&mut self) -> Parse<Ddl> {
+        let table = match self.peek(0) {
+            Some(Token::Number(digits, false)) => {
+                let Ok(oid) = digits.parse() else { return Err(self.unexpected()) };
+                self.at += 1;
+                DroppedName::Oid(oid)
+            }
+            _ => DroppedName::Name(self.object_name()?),
+        };
+        let rename = if self.keywords(&["rename", "to"]) { Some(self.ident()?) } else { None };
+        Ok(Ddl::Undrop { table, rename })
     }
 
     /// DROP of kinds of objects that there are none of: they are not found.

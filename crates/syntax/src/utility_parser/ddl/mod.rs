@@ -73,6 +73,8 @@ impl Parser<'_> {
             self.alter()?
         } else if self.keyword("drop") {
             self.drop_objects()?
+        } else if self.keywords(&["undrop", "table"]) {
+            self.undrop()?
         } else if self.keyword("truncate") {
             self.truncate()?
         } else if self.keyword("comment") {

@@ -79,6 +79,8 @@ impl Parser<'_> {
             options: Vec::new(),
             on_commit: None,
             split: None,
+            expires: None,
+            timestamp: None,
             inherits,
             partitioned: false,
             foreign: None,
@@ -93,8 +95,16 @@ impl Parser<'_> {
         table.options.extend(self.with_options()?);
         table.on_commit = self.on_commit()?;
         self.tablespace()?;
-        if self.keyword("split") {
-            table.split = Some(self.split()?);
+        loop {
+            if table.expires.is_none() && self.keywords(&["ttl", "expires", "at"]) {
+                table.expires = Some(self.expr()?);
+            } else if table.timestamp.is_none() && self.keywords(&["timestamp", "from"]) {
+                table.timestamp = Some(self.ident()?);
+            } else if table.split.is_none() && self.keyword("split") {
+                table.split = Some(self.split()?);
+            } else {
+                break;
+            }
         }
         Ok(Ddl::CreateTable(table))
     }
@@ -134,6 +144,8 @@ impl Parser<'_> {
             options: Vec::new(),
             on_commit: None,
             split: None,
+            expires: None,
+            timestamp: None,
             inherits: Vec::new(),
             partitioned: false,
             foreign,
