@@ -18,6 +18,7 @@ mod foreign;
 mod grant;
 mod index;
 mod maintenance;
+mod map;
 mod opclass;
 mod owner;
 mod passes;
@@ -327,8 +328,10 @@ async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if
                     if !right {
                         return Err(wrong_kind(&relation, kind));
                     }
-                    if let Relation::Sequence(sequence) = &*relation {
-                        check_sequence_free(work, sequence)?;
+                    match &*relation {
+                        Relation::Sequence(sequence) => check_sequence_free(work, sequence)?,
+                        Relation::Table(table) => map::refuse_drop(&work.catalog(), table)?,
+                        Relation::View(_) => {}
                     }
                     Some(Object::Relation(relation.oid()))
                 }

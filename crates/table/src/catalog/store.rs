@@ -10,7 +10,7 @@
 //!        'd' oid be, oid be, kind u8   privileges of what a role will make in a schema (0: any)
 //!        'm' "format", 'm' "ids"
 //! cell   version u8 | JSON        2: a table whose timestamps count from 2000; 3: one whose row key has parts of other forms, too; 4: a
-//!                              table of raw cells; else 1. Older versions of the program would misread them
+//!                              table of raw cells; 6: one with maps, or of their entries; else 1. Older versions of the program would misread them
 //! ```
 //!
 //! Invariant: ids are taken in blocks that are durable before the first of them is used, so that none is ever used twice; a table
@@ -44,6 +44,8 @@ const KEY_FORMS: u8 = 3;
 const ROW_SECURITY: u8 = 4;
 /// That of tables whose rows are raw cells.
 const RAW_CELLS: u8 = 5;
+/// That of tables with maps, and of their entries: who does not know of these would leave entries behind.
+const MAPS: u8 = 6;
 /// Where descriptors are stored.
 pub const CATALOG_TABLE: TableId = TableId(1);
 /// The one family of [`CATALOG_TABLE`].
@@ -156,6 +158,7 @@ pub fn encode<T: Serialize>(value: &T) -> PgResult<Vec<u8>> {
 /// As [`encode`].
 pub fn encode_relation(relation: &Relation) -> PgResult<Vec<u8>> {
     let version = match relation {
+        Relation::Table(table) if table.entries_of.is_some() || table.map_columns().next().is_some() => MAPS,
         Relation::Table(table) if !table.row_security.is_default() => ROW_SECURITY,
         Relation::Table(table) if table.is_raw() => RAW_CELLS,
         Relation::Table(table) if table.key.iter().any(|part| !part.form.is_value()) => KEY_FORMS,
@@ -178,7 +181,7 @@ fn versioned<T: Serialize>(version: u8, value: &T) -> PgResult<Vec<u8>> {
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> PgResult<T> {
     let broken = |what: String| PgError::new(SqlState::DATA_CORRUPTED, format!("a row of the catalog cannot be read: {what}"));
     match bytes.split_first() {
-        Some((&(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS), json)) => {
+        Some((&(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS | MAPS), json)) => {
             serde_json::from_slice(json).map_err(|e| broken(e.to_string()))
         }
         Some((version, _)) => Err(broken(format!("version {version} is unknown"))),

@@ -30,6 +30,7 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
                 dropped: false,
                 hidden: false,
                 words: Vec::new(),
+                entries: None,
             })
             .collect(),
         key: key.iter().map(|(n, descending)| KeyPart { column: id(*n), descending: *descending, form: KeyForm::Value }).collect(),
@@ -58,6 +59,7 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
         epoch: Epoch::Postgres,
         row_security: RowSecurity::default(),
         mapping: None,
+        entries_of: None,
     }
 }
 
