@@ -630,11 +630,93 @@ def load_dump_and_restore(server):
     assert demo.returncode == 0, demo.stderr
 
 
+def increments_of_entries_are_never_lost(server):
+    threads, each = 8, 60
+    with server.connect() as c:
+        c.execute("CREATE TABLE counters (id int PRIMARY KEY, hits map(text, bigint))")
+        c.execute("INSERT INTO counters (id) VALUES (1)")
+
+        def work(n):
+            with server.connect() as own:
+                for i in range(each):
+                    own.execute(f"UPDATE counters SET hits['all'] = coalesce(hits['all'], 0) + 1, hits['w{n}'] = coalesce(hits['w{n}'], 0) + 1 WHERE id = 1")
+                    if i % 3 == 0:
+                        own.execute("INSERT INTO counters (id) VALUES (1) ON CONFLICT (id) DO UPDATE SET hits['up'] = coalesce(counters.hits['up'], 0) + 1")
+                    if i % 5 == 0:
+                        own.execute("INSERT INTO counters_hits_entries VALUES (1, 'alone', 1) ON CONFLICT (id, key) DO UPDATE SET value = counters_hits_entries.value + 1")
+
+        with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+            list(pool.map(work, range(threads)))
+        wanted = {"all": threads * each, "up": threads * each // 3, "alone": threads * each // 5, **{f"w{n}": each for n in range(threads)}}
+        found = c.execute("SELECT hits::jsonb FROM counters").fetchone()[0]
+        assert found == wanted, f"{found} instead of {wanted}"
+
+        # Rows that go while their entries are written: no entry is left without its row.
+        def fight(n):
+            rng = random.Random(n)
+            with server.connect() as own:
+                for _ in range(each):
+                    row = rng.randrange(3)
+                    sql = rng.choice(["INSERT INTO counters VALUES ({0}, map['a' => 1, 'b' => 2]) ON CONFLICT DO NOTHING", "DELETE FROM counters WHERE id = {0}",
+                                      "UPDATE counters SET hits['a'] = 5, hits = hits - 'b' WHERE id = {0}", "UPDATE counters SET hits = map['whole' => 1] WHERE id = {0}",
+                                      "UPDATE counters SET hits = hits || map['m' => 1] WHERE id = {0}", "INSERT INTO counters_hits_entries VALUES ({0}, 'direct', 1)"])
+                    try:
+                        own.execute(sql.format(row))
+                    except (psycopg.errors.ForeignKeyViolation, psycopg.errors.UniqueViolation, psycopg.errors.DeadlockDetected, psycopg.errors.SyntaxError) as e:
+                        assert not isinstance(e, psycopg.errors.SyntaxError) or "multiple assignments" in str(e), e
+
+        with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+            list(pool.map(fight, range(threads)))
+        assert c.execute("SELECT count(*) FROM counters_hits_entries e WHERE NOT EXISTS (SELECT 1 FROM counters c WHERE c.id = e.id)").fetchone() == (0,)
+
+
+def dumps_restore_maps(server):
+    work = pathlib.Path(server.data).parent
+    dsn = lambda: f"host=127.0.0.1 port={server.port} user=stoa dbname=stoa"
+    values = "SELECT id, labels, hits, (SELECT count(*) FROM t_labels_entries) FROM t ORDER BY id"
+    with server.connect() as c:
+        c.execute("CREATE TABLE t (id int PRIMARY KEY, labels map(text, text), hits map(date, int) DEFAULT map[date '2024-01-01' => 1])")
+        c.execute("INSERT INTO t VALUES (1, map['a\"b' => E'x\\ty\\n', 'c' => NULL], DEFAULT), (2, NULL, NULL)")
+        c.execute("CREATE VIEW v AS SELECT id, labels['c'], hits FROM t")
+        c.execute("CREATE INDEX by_label ON t_labels_entries (value) WHERE key = 'c'")
+        wanted = c.execute(values).fetchall()
+        with c.cursor().copy("COPY t TO STDOUT (FORMAT binary)") as copy:
+            binary = b"".join(copy)
+        c.execute("CREATE TABLE copied (LIKE t)")
+        with c.cursor().copy("COPY copied FROM STDIN (FORMAT binary)") as copy:
+            copy.write(binary)
+        assert c.execute("SELECT count(*) FROM t, copied WHERE t.labels = copied.labels AND t.hits = copied.hits").fetchone() == (2,)
+        c.execute("DROP TABLE copied")
+    dumped = subprocess.run(["pg_dump", "--no-owner", "--no-acl", "-n", "public", dsn()], capture_output=True, text=True, timeout=120)
+    assert dumped.returncode == 0, dumped.stderr
+    assert "_entries" not in dumped.stdout, dumped.stdout
+    with server.connect() as c:
+        c.execute("DROP TABLE t CASCADE")
+    text = "\n".join(line for line in dumped.stdout.splitlines() if line != "CREATE SCHEMA public;")
+    restored = subprocess.run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", dsn()], input=text, capture_output=True, text=True, timeout=120)
+    assert restored.returncode == 0, restored.stderr
+    with server.connect() as c:
+        assert c.execute(values).fetchall() == wanted
+        c.execute("CREATE INDEX by_label ON t_labels_entries (value) WHERE key = 'c'")
+    server.stop()
+    stoa = lambda *args, data: subprocess.run([BINARY, args[0], "--data", data, *args[1:]], capture_output=True, text=True, timeout=120)
+    first = stoa("dump", data=server.data)
+    assert first.returncode == 0 and "by_label" in first.stdout, first.stderr
+    server.data = str(work / "second")
+    server.start()
+    again = subprocess.run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", dsn()], input=first.stdout, capture_output=True, text=True, timeout=120)
+    assert again.returncode == 0, again.stderr
+    with server.connect() as c:
+        assert c.execute(values).fetchall() == wanted
+    server.stop()
+    assert stoa("dump", data=server.data).stdout == first.stdout, "the dump of the restored database differs"
+
+
 TESTS = [errors_point_at_what_they_are_about, what_is_too_large_or_no_text_is_refused, statements_nest_deeply, half_a_copy_leaves_nothing, a_corrupted_file_is_told, memory_is_little_and_limited,
          a_full_disk_fails_statements_and_loses_nothing, load_dump_and_restore, rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
          parameters_and_results_of_each_type, copy_in_and_out, copies_of_odd_names_and_under_conditions, joins_of_all_pairs_are_cancelled, a_copy_that_waits_is_cancelled, analyze_passes_over_tables_that_go, portals_of_a_failed_transaction_are_not_run, cancel_and_timeouts, psql_describes,
          the_examples_of_the_reference_run, indexes_give_what_tables_give, indexes_are_built_while_others_write,
-         a_killed_index_build_is_finished, killed_rebuilds_of_indexes_take_their_place]
+         a_killed_index_build_is_finished, increments_of_entries_are_never_lost, dumps_restore_maps, killed_rebuilds_of_indexes_take_their_place]
 for t in TESTS:
     if len(sys.argv) < 3 or t.__name__ in sys.argv[2:]:
         test(t)

@@ -138,7 +138,7 @@ impl ForeignTable {
     fn new(catalog: StoaCatalog, schema_name: String, table: Arc<TableDescriptor>) -> Self {
         let mut columns = Vec::new();
         let mut fields = Vec::new();
-        for column in table.visible_columns() {
+        for column in table.live_columns().filter(|c| !c.hidden) {
             let nullable = !column.not_null && !table.is_key(column.id);
             fields.push(Field::new(&column.name, column.ty.arrow.clone(), nullable));
             columns.push((column.id, column.name.clone()));

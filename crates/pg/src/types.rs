@@ -169,6 +169,60 @@ type_table! {
 /// and how columns without a length were kept once. No type that is written has it.
 pub const TRIMMED: i32 = 4;
 
+/// Types of the keys of maps, in the order of their OIDs.
+pub const MAP_KEYS: [PgType; 9] = [
+    PgType::Text,
+    PgType::Int2,
+    PgType::Int4,
+    PgType::Int8,
+    PgType::Uuid,
+    PgType::Date,
+    PgType::Timestamp,
+    PgType::Timestamptz,
+    PgType::Bytea,
+];
+/// Types of the values of maps, in the order of their OIDs.
+pub const MAP_VALUES: [PgType; 19] = [
+    PgType::Text,
+    PgType::Int2,
+    PgType::Int4,
+    PgType::Int8,
+    PgType::Uuid,
+    PgType::Date,
+    PgType::Timestamp,
+    PgType::Timestamptz,
+    PgType::Bytea,
+    PgType::Bool,
+    PgType::Float4,
+    PgType::Float8,
+    PgType::Numeric,
+    PgType::Varchar,
+    PgType::Time,
+    PgType::Timetz,
+    PgType::Interval,
+    PgType::Json,
+    PgType::Jsonb,
+];
+/// The OID of the first type of maps; each type of keys has as many as follow it at this distance.
+const FIRST_MAP_OID: u32 = 14_000;
+const MAP_OIDS_A_KEY: u32 = 64;
+
+/// All types of maps.
+pub fn map_types() -> impl Iterator<Item = PgType> {
+    MAP_KEYS.iter().flat_map(|key| MAP_VALUES.iter().map(|value| PgType::Map(Box::new(key.clone()), Box::new(value.clone()))))
+}
+
+fn map_oid(key: &PgType, value: &PgType) -> Option<u32> {
+    let (key, value) = (MAP_KEYS.iter().position(|ty| ty == key)?, MAP_VALUES.iter().position(|ty| ty == value)?);
+    Some(FIRST_MAP_OID + key as u32 * MAP_OIDS_A_KEY + value as u32)
+}
+
+fn map_of_oid(oid: u32) -> Option<PgType> {
+    let at = oid.checked_sub(FIRST_MAP_OID)?;
+    let (key, value) = (MAP_KEYS.get((at / MAP_OIDS_A_KEY) as usize)?, MAP_VALUES.get((at % MAP_OIDS_A_KEY) as usize)?);
+    Some(PgType::Map(Box::new(key.clone()), Box::new(value.clone())))
+}
+
 /// OID of the anonymous record type.
 pub const RECORD_OID: u32 = 2249;
 /// OID of `record[]`.
@@ -210,8 +264,7 @@ impl PgType {
                 inner => inner.base_info().map_or(1009, |i| i.array_oid),
             },
             PgType::Record(_) => RECORD_OID,
-            // Clients have no map type: they get jsonb's text.
-            PgType::Map(..) => 3802,
+            PgType::Map(key, value) => map_oid(key, value).unwrap_or(705),
             other => other.base_info().map_or(705, |i| i.oid),
         }
     }
@@ -223,6 +276,11 @@ impl PgType {
             RECORD_OID => return Some(PgType::Record(None)),
             RECORD_ARRAY_OID => return Some(PgType::Record(None).array_of()),
             0 => return None,
+            FIRST_MAP_OID.. => {
+                if let Some(map) = map_of_oid(oid) {
+                    return Some(map);
+                }
+            }
             _ => {}
         }
         BASE_TYPES.iter().find_map(|(ty, info)| {
@@ -242,7 +300,7 @@ impl PgType {
         match self {
             PgType::Array(inner) => format!("_{}", inner.name()),
             PgType::Record(_) => "record".into(),
-            PgType::Map(..) => "map".into(),
+            PgType::Map(key, value) => format!("map({},{})", key.name(), value.name()),
             other => other.base_info().map_or_else(String::new, |i| i.name.into()),
         }
     }
@@ -355,6 +413,15 @@ impl PgType {
             _ => DataType::Utf8View,
         }
     }
+}
+
+/// The Arrow type of changes of maps of this type: entries that are put, and keys that are removed. No map has such values.
+#[must_use]
+pub fn map_change_arrow(map: &PgType) -> Option<DataType> {
+    let PgType::Map(key, value) = map else { return None };
+    let entry = DataType::Struct(vec![Field::new("value", value.arrow(), true), Field::new("removed", DataType::Boolean, false)].into());
+    let fields = vec![Field::new("key", key.arrow(), false), Field::new("value", entry, false)];
+    Some(DataType::Map(Arc::new(Field::new("entries", DataType::Struct(fields.into()), false)), true))
 }
 
 /// A list of this type, with the field name that all our lists have.
@@ -511,7 +578,7 @@ pub fn format_type(ty: &PgType, typmod: i32) -> String {
     match ty {
         PgType::Array(inner) => format!("{}[]", format_type(inner, typmod)),
         PgType::Record(_) => "record".into(),
-        PgType::Map(key, value) => format!("map({key}, {value})"),
+        PgType::Map(key, value) => format!("map({key},{value})"),
         PgType::Bpchar if typmod <= TRIMMED => "character".into(),
         PgType::Varchar | PgType::Bpchar => {
             let base = ty.base_info().map_or("", |i| i.sql_name);

@@ -254,7 +254,8 @@ pub(super) fn rename(work: Work<'_>, oid: Oid, name: &str) -> PgResult<()> {
     work.check_free(relation.schema(), name)?;
     work.put(renamed(&relation, name, relation.schema()))?;
     let schema = schema_name(work, relation.schema());
-    super::view::relation_renamed(work, oid, (&schema, relation.name()), (&schema, name))
+    super::view::relation_renamed(work, oid, (&schema, relation.name()), (&schema, name))?;
+    super::map::renamed(work, oid, None)
 }
 
 pub(super) fn set_schema(work: Work<'_>, oid: Oid, schema: &str) -> PgResult<()> {
@@ -279,6 +280,9 @@ pub(super) fn set_schema(work: Work<'_>, oid: Oid, schema: &str) -> PgResult<()>
     }
     let old = schema_name(work, relation.schema());
     work.put(renamed(&relation, relation.name(), target.oid))?;
+    for entries in super::map::entries_of(&catalog, oid, None) {
+        set_schema(work, entries, schema)?;
+    }
     for sequence in super::dependency::owned(&catalog, oid, None) {
         if let Some(sequence) = catalog.relation(sequence) {
             work.put(renamed(sequence, sequence.name(), target.oid))?;
@@ -337,6 +341,7 @@ pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: 
             return super::raw::set_enabled(work, table, options);
         }
     }
+    super::map::check_action(work, &table, action)?;
     match action {
         AlterAction::AddColumn { column, if_not_exists } => add_column(work, table, column, *if_not_exists).await,
         AlterAction::DropColumn { name, if_exists, cascade } => drop_column(work, table, &fold(name), *if_exists, *cascade).await,
@@ -422,7 +427,7 @@ async fn alter_value(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
             let found = column(&table, &fold(name))?.clone();
             let value = Expr::column(ColId(found.id.0), found.ty.clone());
             let is_null = Expr::new(ExprKind::IsNull(Box::new(value)), SqlType::new(PgType::Bool));
-            if !found.not_null && work.any_row(&table, Some(is_null)).await? {
+            if !found.not_null && !found.is_map() && work.any_row(&table, Some(is_null)).await? {
                 let schema = work.ctx.catalog.schema(table.schema).map(|s| s.name.clone()).unwrap_or_default();
                 return Err(contains_nulls(&table, &found.name).schema(schema));
             }
@@ -625,6 +630,7 @@ fn alter_family(work: Work<'_>, mut table: TableDescriptor, name: &str, options:
         super::raw::follow(&mut table);
     }
     families_follow(work, &table);
+    super::map::families_follow(work, &table)?;
     super::table::warn_outliving(work, &table);
     work.put(Relation::Table(table))
 }
@@ -719,6 +725,15 @@ pub(super) async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableB
     for sequence in std::mem::take(&mut builder.sequences) {
         super::owner::put_sequence(work, sequence)?;
     }
+    if builder.table.key != old.key {
+        super::map::follow_key(work, old, &builder.table).await?;
+    }
+    let entries = super::map::tables(work, &mut builder.table).await?;
+    let defaulted = builder.table.map_columns().find(|c| old.column(c.id).is_none() && c.default.is_some());
+    if let Some(column) = defaulted {
+        return Err(PgError::unsupported(format!("column \"{}\" of maps cannot be added with a default", column.name))
+            .hint("Add the column, then set its default, and UPDATE the rows that are there."));
+    }
     let new: Vec<ColumnDescriptor> = builder.table.live_columns().filter(|c| old.column(c.id).is_none()).cloned().collect();
     let mut values: Vec<(ColumnId, Expr)> = Vec::new();
     let mut rewritten = builder.table.key != old.key || builder.table.salt != old.salt;
@@ -779,6 +794,7 @@ pub(super) async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableB
         let table = builder.table;
         finish(work, table, &new_indexes, "CREATE INDEX").await?;
     }
+    super::map::store(work, entries).await?;
     work.refresh().await?;
     let table = work.catalog().table(old.oid).cloned().ok_or_else(|| undefined_relation(&old.name))?;
     for check in table.checks.iter().filter(|c| checks.contains(&c.name.oid) && c.validated) {

@@ -115,7 +115,8 @@ pub(super) fn rename_column(work: Work<'_>, table: TableDescriptor, old: &str, n
     let mut renamed = table.clone();
     change_column(&mut renamed, id, |c| c.name = new.to_owned());
     retext(work, &table, &mut renamed)?;
-    work.put(Relation::Table(renamed))
+    work.put(Relation::Table(renamed))?;
+    super::map::renamed(work, table.oid, Some(id))
 }
 
 /// Prints the expressions of a table again, with the names and types that it has now.
@@ -169,6 +170,7 @@ pub(super) async fn set_types(
     table: TableDescriptor,
     changes: &[TypeChange<'_>],
 ) -> PgResult<()> {
+    changes.iter().try_for_each(|change| super::map::check_type(work, &table, &change.name))?;
     let mut new = table.clone();
     let mut changed: Vec<ColumnDescriptor> = Vec::with_capacity(changes.len());
     let mut values = Vec::with_capacity(changes.len());

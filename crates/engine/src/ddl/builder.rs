@@ -76,6 +76,7 @@ impl<'a> TableBuilder<'a> {
             mapping: None,
             expires: None,
             timestamp: None,
+            entries_of: None,
         };
         Ok(Self::over(work, table, names))
     }
@@ -157,20 +158,7 @@ impl<'a> TableBuilder<'a> {
         }
         let id = ColumnId(self.table.next_column_id);
         self.table.next_column_id += 1;
-        let column = ColumnDescriptor {
-            id,
-            name,
-            ty,
-            not_null: false,
-            default: None,
-            missing: None,
-            generated: None,
-            identity: None,
-            comment: None,
-            dropped: false,
-            hidden: false,
-            words: Vec::new(),
-        };
+        let column = ColumnDescriptor::new(id, name, ty);
         // The hidden column stays last: ids are in order.
         let at = self.table.columns.iter().position(|c| c.id > id).unwrap_or(self.table.columns.len());
         self.table.columns.insert(at, column);
@@ -871,20 +859,8 @@ impl<'a> TableBuilder<'a> {
     /// The hidden column that stands for a primary key.
     pub fn add_row_id(&mut self) {
         self.table.columns.retain(|c| c.id != ROW_ID);
-        self.table.columns.push(ColumnDescriptor {
-            id: ROW_ID,
-            name: "stoa_row_id".into(),
-            ty: SqlType::new(PgType::Int8),
-            not_null: true,
-            default: None,
-            missing: None,
-            generated: None,
-            identity: None,
-            comment: None,
-            dropped: false,
-            hidden: true,
-            words: Vec::new(),
-        });
+        let hidden = ColumnDescriptor::new(ROW_ID, "stoa_row_id".into(), SqlType::new(PgType::Int8));
+        self.table.columns.push(ColumnDescriptor { not_null: true, hidden: true, ..hidden });
         self.table.row_id = Some(ROW_ID);
         self.table.key = vec![KeyPart { column: ROW_ID, descending: false, form: KeyForm::Value }];
     }

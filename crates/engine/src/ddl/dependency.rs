@@ -157,18 +157,18 @@ impl<'a> Dropping<'a> {
         }
     }
 
+    /// What a table's columns own, or one of them: sequences, and entries of maps.
+    fn parts_of(&mut self, catalog: &CatalogSnapshot, table: Oid, column: Option<ColumnId>) {
+        owned(catalog, table, column).into_iter().for_each(|sequence| self.part(Object::Relation(sequence)));
+        super::map::entries_of(catalog, table, column).into_iter().for_each(|entries| self.part(Object::Relation(entries)));
+    }
+
     fn dependents(&mut self, object: &Object) {
         let catalog = std::sync::Arc::clone(&self.catalog);
         match object {
             Object::Schema(schema) => {
                 for relation in sorted(&catalog).into_iter().filter(|r| r.schema() == *schema) {
-                    if is_hidden(relation.name()) {
-                        continue;
-                    }
-                    // A sequence goes with the column that owns it.
-                    if let Relation::Sequence(s) = &*relation
-                        && s.owned_by.is_some_and(|(t, _)| catalog.relation(t).is_some_and(|t| t.schema() == *schema))
-                    {
+                    if is_hidden(relation.name()) || goes_with_a_column(&catalog, &relation) {
                         continue;
                     }
                     self.depends(Object::Relation(relation.oid()), object);
@@ -177,9 +177,7 @@ impl<'a> Dropping<'a> {
             Object::Relation(oid) => {
                 match catalog.relation(*oid).map(|r| (**r).clone()) {
                     Some(Relation::Table(table)) => {
-                        for sequence in owned(&catalog, table.oid, None) {
-                            self.part(Object::Relation(sequence));
-                        }
+                        self.parts_of(&catalog, table.oid, None);
                         self.references(&catalog, &table, None, object);
                     }
                     Some(Relation::View(view)) => {
@@ -217,9 +215,7 @@ impl<'a> Dropping<'a> {
             }
             Object::Column(table_oid, column) => {
                 let Some(table) = catalog.table(*table_oid).cloned() else { return };
-                for sequence in owned(&catalog, table.oid, Some(*column)) {
-                    self.part(Object::Relation(sequence));
-                }
+                self.parts_of(&catalog, table.oid, Some(*column));
                 // References are to the columns themselves, and to their index.
                 for relation in sorted(&catalog) {
                     let Relation::Table(other) = &*relation else { continue };
@@ -545,6 +541,16 @@ fn sorted(catalog: &CatalogSnapshot) -> Vec<std::sync::Arc<Relation>> {
     out
 }
 
+/// Whether a relation goes with a column of its schema that owns it.
+fn goes_with_a_column(catalog: &CatalogSnapshot, relation: &Relation) -> bool {
+    let owner = match relation {
+        Relation::Table(table) => table.entries_of,
+        Relation::Sequence(sequence) => sequence.owned_by,
+        Relation::View(_) => None,
+    };
+    owner.is_some_and(|(table, _)| catalog.relation(table).is_some_and(|table| table.schema() == relation.schema()))
+}
+
 /// Tables that hold the rows of materialized views.
 pub(crate) fn is_hidden(name: &str) -> bool {
     name.starts_with(stoa_table::catalog::STORAGE_PREFIX)
@@ -638,6 +644,7 @@ fn remove_column(table: &mut TableDescriptor, id: ColumnId) {
         column.identity = None;
         column.comment = None;
         column.not_null = false;
+        column.entries = None;
     }
     for family in &mut table.families {
         family.columns.retain(|c| *c != id);

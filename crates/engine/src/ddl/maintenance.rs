@@ -40,6 +40,11 @@ pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_ident
             .collect();
         referring.sort_by_key(|t| t.oid);
         for other in referring {
+            // Entries of maps are part of their table.
+            if other.entries_of.is_some_and(|(of, _)| of == table.oid) {
+                tables.push(other.clone());
+                continue;
+            }
             if !cascade {
                 return Err(PgError::unsupported("cannot truncate a table referenced in a foreign key constraint")
                     .detail(format!("Table \"{}\" references \"{}\".", other.name, table.name))

@@ -22,6 +22,7 @@ mod index;
 #[cfg(test)]
 pub(crate) mod index_tests;
 mod maintenance;
+mod map;
 mod opclass;
 mod owner;
 mod passes;
@@ -339,8 +340,10 @@ async fn drop_objects(
                     if !right {
                         return Err(wrong_kind(&relation, kind));
                     }
-                    if let Relation::Sequence(sequence) = &*relation {
-                        check_sequence_free(work, sequence)?;
+                    match &*relation {
+                        Relation::Sequence(sequence) => check_sequence_free(work, sequence)?,
+                        Relation::Table(table) => map::refuse_drop(&work.catalog(), table)?,
+                        Relation::View(_) => {}
                     }
                     Some(Object::Relation(relation.oid()))
                 }

@@ -90,6 +90,11 @@ pub(super) fn change(work: Work<'_>, of: RightsOf, to: &RoleRef) -> PgResult<()>
 pub(super) fn put_sequence(work: Work<'_>, sequence: SequenceDescriptor) -> PgResult<()> {
     let (own, table) = (RightsOf::Relation(sequence.oid), sequence.owned_by.map(|(table, _)| RightsOf::Relation(table)));
     work.put(Relation::Sequence(sequence))?;
+    same_owner(work, own, table)
+}
+
+/// What is part of a table is whose the table is.
+pub(super) fn same_owner(work: Work<'_>, own: RightsOf, table: Option<RightsOf>) -> PgResult<()> {
     match table.map(|table| work.authority().rights(table).owner) {
         Some(owner) if owner != work.authority().rights(own).owner => give(&work, &work.catalog(), own, owner),
         _ => Ok(()),
@@ -108,7 +113,7 @@ fn give(work: &Work<'_>, catalog: &CatalogSnapshot, of: RightsOf, new: Oid) -> P
         },
     )?;
     if let RightsOf::Relation(oid) = of {
-        for sequence in super::dependency::owned(catalog, oid, None) {
+        for sequence in super::dependency::owned(catalog, oid, None).into_iter().chain(super::map::entries_of(catalog, oid, None)) {
             give(work, catalog, RightsOf::Relation(sequence), new)?;
         }
     }

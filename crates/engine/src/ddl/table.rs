@@ -183,9 +183,10 @@ fn merge_keys(constraints: &mut Vec<(Option<ColumnId>, Constraint)>, builder: &T
 
 /// Makes everything that a new table needs.
 async fn store(work: Work<'_>, builder: TableBuilder<'_>) -> PgResult<TableDescriptor> {
-    let table = builder.table;
+    let mut table = builder.table;
     // What cannot be stored is refused before anything is made.
     stoa_table::row::RowCodec::new(&table)?;
+    let entries = super::map::tables(work, &mut table).await?;
     for index in table.indexes.iter().filter(|i| !i.is_fulltext()) {
         stoa_table::row::IndexCodec::new(&table, index)?;
     }
@@ -197,6 +198,7 @@ async fn store(work: Work<'_>, builder: TableBuilder<'_>) -> PgResult<TableDescr
         work.put(Relation::Sequence(sequence))?;
     }
     work.put(Relation::Table(table.clone()))?;
+    super::map::store(work, entries).await?;
     Ok(table)
 }
 
@@ -769,6 +771,7 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs, bound: Opt
     let mut builder = TableBuilder::new(work, schema, table_name, temporary).await?;
     builder.table.on_commit = on_commit(create.on_commit, temporary)?;
     for (column, ty) in &query.columns {
+        super::map::check_query(column, ty)?;
         builder.push_column(column.clone(), ty.clone())?;
     }
     builder.complete();

@@ -430,8 +430,13 @@ impl<'a> Work<'a> {
         if let Some(predicate) = filter {
             rel = Rel::Filter { input: Box::new(rel), predicate };
         }
+        self.rows_of(rel, exprs).await
+    }
+
+    /// Evaluates expressions over the rows of a relation.
+    pub async fn rows_of(&self, rel: Rel, exprs: Vec<Expr>) -> PgResult<futures::stream::BoxStream<'static, PgResult<RecordBatch>>> {
         // Above all ids that tables have.
-        const FIRST: u32 = 1 << 20;
+        const FIRST: u32 = 1 << 21;
         let mut outputs = Vec::with_capacity(exprs.len());
         let mut projected = Vec::with_capacity(exprs.len());
         for (i, expr) in (FIRST..).zip(exprs) {

@@ -129,7 +129,7 @@ impl HistoryTable {
         let mut ids: Vec<ColumnId> = self.columns.iter().filter_map(stored).collect();
         let compared = matches!(self.times, Times::Difference { .. }) || self.columns.iter().any(|c| c.0 == Given::Told(Told::Changed));
         if compared {
-            ids.extend(self.source.table.visible_columns().map(|c| c.id));
+            ids.extend(self.source.table.live_columns().filter(|c| !c.hidden).map(|c| c.id));
         }
         let mut seen = std::collections::HashSet::new();
         ids.retain(|id| seen.insert(*id));
@@ -391,7 +391,7 @@ impl Reading {
     /// The columns in which a row is not as the one beside it; `None` where there is none.
     fn changed(&self, rows: &[Row], columns: &[ArrayRef]) -> Vec<Option<Vec<&str>>> {
         let table = &self.versions.table;
-        let visible = table.visible_columns().filter_map(|column| {
+        let visible = table.live_columns().filter(|c| !c.hidden).filter_map(|column| {
             let at = self.decoded.iter().position(|own| *own == column.id)?;
             Some((column.name.as_str(), columns.get(at)?))
         });

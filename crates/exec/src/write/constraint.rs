@@ -133,7 +133,7 @@ pub(super) fn may_read(ctx: &StatementContext, table: &TableDescriptor, mut colu
 
 /// The error with the row that fails, as far as the current role may read it.
 fn with_row(error: PgError, writer: &TableWriter, rows: &Rows, row: usize) -> PgResult<PgError> {
-    let visible: Vec<&ColumnDescriptor> = writer.table.visible_columns().collect();
+    let visible: Vec<&ColumnDescriptor> = writer.table.visible_columns().filter(|c| !c.is_map()).collect();
     let (ctx, table) = (&writer.ctx, &writer.table);
     if may_read(ctx, table, visible.iter().map(|column| column.id)) {
         return Ok(error.detail(format!("Failing row contains {}.", row_text(writer, &visible, rows, row)?)));

@@ -163,11 +163,15 @@ impl ForeignKeyWork {
     /// # Errors
     /// The rows lack a column.
     pub fn parent_rows(&mut self, writer: &TableWriter, old: &Rows, new: Option<&Rows>, assigned: &HashSet<ColumnId>) -> PgResult<()> {
-        if old.is_empty() || writer.ctx.catalog.referencing(writer.table.oid).is_empty() || is_replica(&writer.ctx) {
+        if old.is_empty() || writer.ctx.catalog.referencing(writer.table.oid).is_empty() {
             return Ok(());
         }
         for reference in self.references(&writer.ctx, writer.table.oid).iter() {
             let fk = &reference.fk;
+            // Entries of maps are part of their row, whatever is left alone.
+            if is_replica(&writer.ctx) && reference.child.entries_of.is_none() {
+                continue;
+            }
             let rows = match new {
                 None => (0..old.len()).collect(),
                 Some(_) if !fk.referenced_columns.iter().any(|c| assigned.contains(c)) => continue,

@@ -11,7 +11,7 @@ use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::Rows;
 use super::table_writer::{Entries, TableWriter};
 use super::update::{self, Freshness};
-use super::{Written, lookup};
+use super::{Written, lookup, maps};
 use crate::nodes::StatementContext;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Int64Type};
@@ -136,12 +136,12 @@ pub async fn apply(writer: &mut TableWriter, work: &mut ForeignKeyWork, rule: &m
         }
         ConflictRule::Update(rule) => {
             let outcome = insert(writer, work, &rows, Arbiters::These(&rule.arbiters)).await?;
-            let inserted = rows.at(&outcome.inserted)?;
+            let inserted = rows.at(&outcome.inserted)?.without_maps(&writer.table);
             if outcome.conflicts.is_empty() {
                 return Ok(Written { rows: inserted, source: outcome.inserted });
             }
             let updated = update_existing(writer, work, rule, &rows, &outcome.conflicts).await?;
-            let all = inserted.append(&updated.rows)?;
+            let all = inserted.append(&updated.rows.without_maps(&writer.table))?;
             let mut order: Vec<(usize, usize)> = outcome.inserted.iter().chain(&updated.source).copied().zip(0..).collect();
             order.sort_unstable();
             let positions: Vec<usize> = order.iter().map(|(_, at)| *at).collect();
@@ -289,6 +289,7 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
         return Err(failure);
     }
     work.child_rows(writer, rows, &row_keys, &outcome.inserted)?;
+    maps::put_new(writer, rows, &outcome.inserted).await?;
     Ok(outcome)
 }
 
@@ -497,6 +498,10 @@ async fn update_existing(
     txn.lock_rows(storage, &keys, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
     let wanted: Vec<&[u8]> = keys.iter().collect();
     check_visible(writer, &wanted)?;
+    if writer.table.map_columns().next().is_some() {
+        // Entries are read as of the statement's snapshot, and so must the row be.
+        txn.check_unchanged(storage, &keys)?;
+    }
     let (existing, positions) = lookup::rows_by_key(&txn.newest_view(), &writer.table, &writer.codec, &wanted).await?;
     if positions.len() != wanted.len() {
         // It went away while its lock was waited for.
@@ -616,7 +621,7 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
         existing = existing.at(&kept)?;
     }
     let mut after = rows_won.at(&positions)?;
-    let mut assigned: HashSet<ColumnId> = writer.table.live_columns().map(|c| c.id).collect();
+    let mut assigned: HashSet<ColumnId> = writer.table.live_columns().chain(writer.table.map_columns()).map(|c| c.id).collect();
     if let Some(columns) = columns {
         let given = std::mem::replace(&mut after, existing.clone());
         assigned.clear();
@@ -637,7 +642,8 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
     if !assigned.is_empty() {
         after = update::update(writer, work, &existing, after, &assigned, Freshness::Newest).await?.rows;
     }
-    let written = rows_won.at(&fresh)?.append(&after)?;
+    let (new, after) = (rows_won.at(&fresh)?.without_maps(&writer.table), after.without_maps(&writer.table));
+    let written = new.append(&after)?;
     let mut order: Vec<(usize, usize)> = fresh.iter().chain(&positions).copied().zip(0..).collect();
     order.sort_unstable();
     let source = order.iter().filter_map(|(row, _)| winners.get(*row).copied()).collect();

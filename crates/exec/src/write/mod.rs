@@ -7,7 +7,8 @@
 //! Invariant: what a statement reads never depends on what it writes, but what it checks does: uniqueness counts the statement's
 //! own rows, in the order in which the query yields them, as PostgreSQL does.
 //!
-//! Reading order: [`rows`] → [`table_writer`] → [`constraint`] → [`policy`] → [`expiry`] → [`insert`] → [`update`] → [`merge`] → [`foreign_key`] →
+//! Reading order: [`rows`] → [`table_writer`] → [`constraint`] → [`policy`] → [`expiry`] → [`insert`] → [`update`] → [`merge`] →
+//! [`foreign_key`] → [`maps`] →
 //! [`deferrable_unique`] → [`deferred`].
 
 pub mod constraint;
@@ -17,6 +18,7 @@ pub mod expiry;
 pub mod foreign_key;
 pub mod insert;
 pub mod lookup;
+pub mod maps;
 pub mod merge;
 pub mod policy;
 pub mod returning;

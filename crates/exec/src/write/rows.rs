@@ -6,7 +6,7 @@ use arrow::compute::{concat, take};
 use stoa_pg::{PgError, PgResult};
 use stoa_sql::typed::tree::ColId;
 use stoa_sql::typed::write_column_name;
-use stoa_table::catalog::ColumnId;
+use stoa_table::catalog::{ColumnId, TableDescriptor};
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -90,6 +90,13 @@ impl Rows {
         let indices = indices(positions);
         let columns = self.columns.iter().map(|(id, a)| Ok((*id, take(a, &indices, None)?))).collect::<PgResult<Vec<_>>>()?;
         Ok(Rows { columns, len: positions.len() })
+    }
+
+    /// These rows without the columns of maps, which are not part of them.
+    #[must_use]
+    pub fn without_maps(mut self, table: &TableDescriptor) -> Rows {
+        self.columns.retain(|(id, _)| !table.map_columns().any(|c| c.id == *id));
+        self
     }
 
     /// These rows, then others with the same columns.

@@ -7,10 +7,10 @@ use super::Written;
 use super::constraint::{duplicate_entry, duplicate_primary_key};
 use super::expiry::remove_ended;
 use super::foreign_key::ForeignKeyWork;
-use super::lookup;
 use super::policy::checked;
 use super::rows::Rows;
 use super::table_writer::{Entries, TableWriter};
+use super::{lookup, maps};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -221,6 +221,8 @@ pub async fn update(
     })??;
     work.parent_rows(writer, &old, Some(&new), assigned)?;
     work.child_rows_assigned(writer, &old, &new, (&old_keys, &new_keys), assigned)?;
+    drop((after, sides));
+    maps::change(writer, &new, assigned, old_keys.iter().eq(new_keys.iter())).await?;
     Ok(Written { rows: new, source })
 }
 

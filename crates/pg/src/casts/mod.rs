@@ -10,7 +10,7 @@ use crate::registry::{CastContext, CastKind, Registry};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, SqlType, TRIMMED};
 use crate::values::{self, numeric};
-use arrow::array::{Array, ArrayRef, StringViewArray, StringViewBuilder, StructArray};
+use arrow::array::{Array, ArrayRef, AsArray, StringViewArray, StringViewBuilder, StructArray};
 use arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
 
@@ -44,6 +44,10 @@ pub fn cast_context(from: &PgType, to: &PgType) -> Option<CastContext> {
         }
         (PgType::Int2Vector, PgType::Array(inner)) if **inner == PgType::Int2 => return Some(CastContext::Implicit),
         (PgType::OidVector, PgType::Array(inner)) if **inner == PgType::Oid => return Some(CastContext::Implicit),
+        (PgType::Map(key, value), PgType::Map(to_key, to_value)) => {
+            return Some(cast_context(key, to_key)?.max(cast_context(value, to_value)?));
+        }
+        (PgType::Json | PgType::Jsonb, PgType::Map(..)) => return Some(CastContext::Explicit),
         // Named records and anonymous ones of the same shape.
         (PgType::Record(_), PgType::Record(None)) => return Some(CastContext::Implicit),
         (PgType::Record(None), PgType::Record(Some(_))) => return Some(CastContext::Explicit),
@@ -158,6 +162,15 @@ fn steps(from: &SqlType, to: &SqlType, explicit: bool) -> PgResult<Vec<Kernel>> 
         out.extend(between_records(from, to, explicit)?);
         return Ok(out);
     }
+    if let (PgType::Map(..), PgType::Map(..)) = (&from.ty, &to.ty) {
+        out.push(between_maps(from, to, explicit)?);
+        return Ok(out);
+    }
+    if let (PgType::Json | PgType::Jsonb, PgType::Map(..)) = (&from.ty, &to.ty) {
+        out.push(text_output(from, &SqlType::new(PgType::Text)));
+        out.push(text_input(to));
+        return Ok(out);
+    }
     if let Some((precision, scale)) = to.decimal_parts()
         && let Some(kernel) = number::to_decimal(&from.ty, precision, scale)
     {
@@ -233,6 +246,35 @@ fn between_numerics(from: &SqlType, to: &SqlType) -> Option<Kernel> {
         (None, None) if from.typmod == to.typmod => None,
         (None, None) => values::apply_typmod(to, true),
     }
+}
+
+/// Casts keys and values.
+fn between_maps(from: &SqlType, to: &SqlType, explicit: bool) -> PgResult<Kernel> {
+    let parts = |ty: &SqlType| match &ty.ty {
+        PgType::Map(key, value) => Ok((SqlType::new((**key).clone()), SqlType::new((**value).clone()))),
+        _ => Err(PgError::internal("a map that is none")),
+    };
+    let ((key, value), (to_key, to_value)) = (parts(from)?, parts(to)?);
+    let none = |_| PgError::new(SqlState::CANNOT_COERCE, format!("cannot cast type {} to {}", from.ty, to.ty));
+    let of_keys = cast_kernel(&key, &to_key, explicit).map_err(none)?;
+    let of_values = cast_kernel(&value, &to_value, explicit).map_err(none)?;
+    let to = to.clone();
+    Ok(column_kernel(move |call, array| {
+        let map = array.as_map_opt().ok_or_else(|| PgError::internal("a map that is none"))?;
+        let cast = |kernel: &Option<Kernel>, from: &SqlType, to: &SqlType, array: &ArrayRef| match kernel {
+            Some(kernel) => apply(call.ctx, kernel, from, to, explicit, Arc::clone(array)),
+            None => Ok(Arc::clone(array)),
+        };
+        let (keys, values) = (cast(&of_keys, &key, &to_key, map.keys())?, cast(&of_values, &value, &to_value, map.values())?);
+        let (mut at, mut ends) = (Vec::new(), Vec::with_capacity(map.len()));
+        for row in 0..map.len() {
+            at.extend(values::map::entries(map, row).map(|at| at as u32));
+            ends.push(at.len());
+        }
+        let at = arrow::array::UInt32Array::from(at);
+        let (keys, values) = (arrow::compute::take(&keys, &at, None)?, arrow::compute::take(&values, &at, None)?);
+        values::map::arrange(&to, &keys, &values, &ends, map.nulls().cloned())
+    }))
 }
 
 /// Casts the elements and keeps the bounds.

@@ -13,6 +13,7 @@ pub mod format;
 pub mod json;
 pub mod jsonpath;
 pub mod keywords;
+pub mod map;
 pub mod math;
 pub mod quote;
 pub mod regexp;

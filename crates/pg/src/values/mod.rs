@@ -19,6 +19,7 @@ pub mod datetime;
 pub mod element_order;
 pub mod interval;
 pub mod json;
+pub mod map;
 pub mod number;
 pub mod numeric;
 pub mod object;
@@ -76,7 +77,8 @@ pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> P
         PgType::Tsvector | PgType::Tsquery => crate::textsearch::values::writer(ty, array),
         ty_ if ty_.is_oid_like() => object::writer(ctx, ty, array),
         PgType::Array(_) | PgType::Int2Vector | PgType::OidVector => array::writer(ctx, ty, array),
-        PgType::Record(_) | PgType::Map(..) => record::writer(ctx, ty, array),
+        PgType::Record(_) => record::writer(ctx, ty, array),
+        PgType::Map(key, value) => map::writer(ctx, (key, value), open(array, ty)?),
         // The one value of this type is written as an empty text, and travels as one.
         PgType::Void => string::writer(ctx, &SqlType::new(PgType::Text), array),
         _ => Err(PgError::unsupported(format!("cannot display a value of type {ty}"))),
@@ -101,7 +103,8 @@ pub fn builder(ty: &SqlType) -> PgResult<Box<dyn ValueBuilder>> {
         PgType::Tsvector | PgType::Tsquery => Ok(crate::textsearch::values::builder(ty)),
         ty_ if ty_.is_oid_like() => object::builder(ty),
         PgType::Array(_) | PgType::Int2Vector | PgType::OidVector => array::builder(ty),
-        PgType::Record(_) | PgType::Map(..) => record::builder(ty),
+        PgType::Record(_) => record::builder(ty),
+        PgType::Map(key, value) => map::builder(ty, (key, value)),
         _ => Err(PgError::unsupported(format!("cannot accept a value of type {ty}"))),
     }
 }

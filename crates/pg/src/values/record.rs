@@ -1,14 +1,12 @@
-//! Values: records `(1,"a b",)` and maps `{"key": value}`: text and binary forms.
-//!
-//! A record column is a struct, a map column a map. A map's text is a JSON object: numbers and booleans bare, everything else quoted.
+//! Values: records `(1,"a b",)`: text and binary forms. A record column is a struct.
 
 use super::{ValueBuilder, ValueWriter, builder as any_builder, open, writer as any_writer};
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, RecordType, SqlType, array_item};
-use arrow::array::{Array, ArrayRef, MapArray, NullBufferBuilder, StructArray};
-use arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow::array::{Array, ArrayRef, NullBufferBuilder, StructArray};
+use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, Field, Fields, TimeUnit};
 use std::sync::Arc;
 
@@ -53,20 +51,8 @@ pub(crate) fn field_types(ty: &SqlType, array: &StructArray) -> Vec<SqlType> {
     }
 }
 
-/// Writes a column of records or maps.
+/// Writes a column of records.
 pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
-    if let PgType::Map(key, value) = &ty.ty {
-        let column: &MapArray = open(array, ty)?;
-        return Ok(Box::new(MapWriter {
-            column,
-            keys: Column::new(ctx, SqlType { arrow: column.keys().data_type().clone(), ..SqlType::new((**key).clone()) }, column.keys())?,
-            values: Column::new(
-                ctx,
-                SqlType { arrow: column.values().data_type().clone(), ..SqlType::new((**value).clone()) },
-                column.values(),
-            )?,
-        }));
-    }
     let column: &StructArray = open(array, ty)?;
     let types = field_types(ty, column);
     let columns = types.into_iter().zip(column.columns()).map(|(ty, column)| Column::new(ctx, ty, column)).collect::<PgResult<_>>()?;
@@ -148,19 +134,9 @@ fn quote_field(out: &mut Vec<u8>, from: usize) {
     out.push(b'"');
 }
 
-/// Builds a column of records or maps.
+/// Builds a column of records.
 pub fn builder(ty: &SqlType) -> PgResult<Box<dyn ValueBuilder>> {
     Ok(match &ty.ty {
-        PgType::Map(key, value) => {
-            let (key, value) = (SqlType::new((**key).clone()), SqlType::new((**value).clone()));
-            Box::new(MapBuilder {
-                keys: any_builder(&key)?,
-                values: any_builder(&value)?,
-                arrow: ty.ty.arrow(),
-                offsets: vec![0],
-                nulls: NullBufferBuilder::new(0),
-            })
-        }
         PgType::Record(Some(record)) => Box::new(RecordBuilder {
             fields: record.fields.iter().map(|(name, ty)| Field::new(name, ty.arrow.clone(), true)).collect::<Vec<_>>().into(),
             types: record.fields.iter().map(|(_, ty)| ty.clone()).collect(),
@@ -309,120 +285,6 @@ impl ValueBuilder for RecordBuilder {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------------------------
-// Maps
-
-struct MapWriter<'a> {
-    column: &'a MapArray,
-    keys: Column<'a>,
-    values: Column<'a>,
-}
-
-fn write_json_string(text: &[u8], out: &mut Vec<u8>) -> PgResult<()> {
-    let text = std::str::from_utf8(text).map_err(|_| PgError::internal("a text form that is not UTF-8"))?;
-    serde_json::to_writer(out, text).map_err(|error| PgError::internal(error.to_string()))
-}
-
-impl ValueWriter for MapWriter<'_> {
-    fn text(&self, row: usize, out: &mut Vec<u8>) -> PgResult<()> {
-        let bare = matches!(
-            self.values.ty.ty,
-            PgType::Bool
-                | PgType::Int2
-                | PgType::Int4
-                | PgType::Int8
-                | PgType::Float4
-                | PgType::Float8
-                | PgType::Numeric
-                | PgType::Json
-                | PgType::Jsonb
-        );
-        let offsets = self.column.value_offsets();
-        let (start, end) = (offsets.get(row).map_or(0, |o| *o as usize), offsets.get(row + 1).map_or(0, |o| *o as usize));
-        let mut scratch = Vec::new();
-        out.push(b'{');
-        for at in start..end {
-            if at > start {
-                out.extend_from_slice(b", ");
-            }
-            scratch.clear();
-            self.keys.writer.text(at, &mut scratch)?;
-            write_json_string(&scratch, out)?;
-            out.extend_from_slice(b": ");
-            if self.values.array.is_null(at) {
-                out.extend_from_slice(b"null");
-                continue;
-            }
-            scratch.clear();
-            self.values.writer.text(at, &mut scratch)?;
-            match scratch.as_slice() {
-                b"t" if self.values.ty.ty == PgType::Bool => out.extend_from_slice(b"true"),
-                b"f" if self.values.ty.ty == PgType::Bool => out.extend_from_slice(b"false"),
-                // NaN and Infinity are no JSON.
-                text if bare && !text.ends_with(b"N") && !text.ends_with(b"y") => out.extend_from_slice(text),
-                text => write_json_string(text, out)?,
-            }
-        }
-        out.push(b'}');
-        Ok(())
-    }
-
-    fn binary(&self, row: usize, out: &mut Vec<u8>) -> PgResult<()> {
-        // Clients see jsonb: a version byte, then its text.
-        out.push(1);
-        self.text(row, out)
-    }
-}
-
-struct MapBuilder {
-    keys: Box<dyn ValueBuilder>,
-    values: Box<dyn ValueBuilder>,
-    arrow: DataType,
-    offsets: Vec<i32>,
-    nulls: NullBufferBuilder,
-}
-
-impl ValueBuilder for MapBuilder {
-    fn text(&mut self, ctx: &EvalContext, value: &str) -> PgResult<()> {
-        let invalid = || PgError::invalid_text("map", value);
-        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(value).map_err(|_| invalid())?;
-        for (key, value) in &object {
-            self.keys.text(ctx, key)?;
-            match value {
-                serde_json::Value::Null => self.values.null(),
-                serde_json::Value::String(text) => self.values.text(ctx, text)?,
-                other => self.values.text(ctx, &other.to_string())?,
-            }
-        }
-        self.offsets.push(i32::try_from(self.keys.len()).map_err(|_| invalid())?);
-        self.nulls.append_non_null();
-        Ok(())
-    }
-
-    fn binary(&mut self, ctx: &EvalContext, value: &[u8]) -> PgResult<()> {
-        let text = value.strip_prefix(&[1]).and_then(|text| std::str::from_utf8(text).ok());
-        self.text(ctx, text.ok_or_else(super::bad_binary)?)
-    }
-
-    fn null(&mut self) {
-        self.offsets.push(self.offsets.last().copied().unwrap_or(0));
-        self.nulls.append_null();
-    }
-
-    fn len(&self) -> usize {
-        self.nulls.len()
-    }
-
-    fn finish(&mut self) -> PgResult<ArrayRef> {
-        let DataType::Map(entries, _) = &self.arrow else { return Err(PgError::internal("a map type without entries")) };
-        let DataType::Struct(fields) = entries.data_type() else { return Err(PgError::internal("a map type without entries")) };
-        let (keys, values) = (self.keys.finish()?, self.values.finish()?);
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(std::mem::replace(&mut self.offsets, vec![0])));
-        let pairs = StructArray::try_new(fields.clone(), vec![keys, values], None)?;
-        Ok(Arc::new(MapArray::try_new(Arc::clone(entries), offsets, pairs, self.nulls.finish(), true)?))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
@@ -450,12 +312,5 @@ mod tests {
         ] {
             assert_eq!(round_trip(&ty, text).unwrap_err().fields().detail.as_deref(), Some(detail), "{text}");
         }
-    }
-
-    #[test]
-    fn maps() {
-        let ty = SqlType::new(PgType::Map(Box::new(PgType::Text), Box::new(PgType::Int4)));
-        assert_eq!(round_trip(&ty, "{\"a\": 1, \"b\": null}").unwrap(), "{\"a\": 1, \"b\": null}");
-        assert_eq!(round_trip(&ty, "{}").unwrap(), "{}");
     }
 }

@@ -4,6 +4,7 @@ use super::{Binder, dml::null_of, syntax_error};
 use crate::typed::tree::{Expr, ExprKind, FuncRef};
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
+use stoa_pg::functions::map::Change;
 use stoa_pg::functions::subscript::{assign_slice_kernel, assign_subscript_kernel};
 use stoa_pg::registry::{CastContext, Func, FuncKind};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
@@ -50,6 +51,12 @@ impl Place {
 pub(super) fn part_type(ty: &SqlType, subscripts: &[Subscript]) -> PgResult<SqlType> {
     if subscripts.is_empty() || ty.ty == PgType::Jsonb {
         return Ok(ty.clone());
+    }
+    if let Some((_, value)) = super::map::parts(&ty.ty) {
+        return match subscripts {
+            [Subscript::Index { .. }] => Ok(value),
+            _ => Err(PgError::new(SqlState::DATATYPE_MISMATCH, "a map takes one subscript")),
+        };
     }
     let element = ty.ty.element().ok_or_else(|| no_parts(ty))?;
     let slice = subscripts.iter().any(|s| matches!(s, Subscript::Slice { .. }));
@@ -121,6 +128,11 @@ impl Binder<'_> {
             let kernel = stoa_pg::functions::json::access::assign_kernel();
             return Ok(internal_call(ASSIGN_JSONB, "jsonb_assign", kernel, vec![base, path, value], column.ty.clone()));
         }
+        if let (Some((key, _)), [Subscript::Index { index }]) = (super::map::parts(&column.ty.ty), subscripts) {
+            let bound = self.bind_expr(index).map_err(unplaced)?;
+            let key = self.coerce(bound, &key, CastContext::Assignment).map_err(unplaced)?;
+            return Ok(self.map_changed(base, Change::Put, vec![key, value]));
+        }
         let int4 = SqlType::new(PgType::Int4);
         let bound_of = |b: &mut Self, e: &E| -> PgResult<Expr> {
             let bound = b.bind_expr(e).map_err(unplaced)?;
@@ -169,7 +181,7 @@ impl Binder<'_> {
 }
 
 /// A call of a kernel that no name leads to.
-fn internal_call(oid: u32, name: &'static str, kernel: stoa_pg::args::Kernel, args: Vec<Expr>, ty: SqlType) -> Expr {
+pub(super) fn internal_call(oid: u32, name: &'static str, kernel: stoa_pg::args::Kernel, args: Vec<Expr>, ty: SqlType) -> Expr {
     let types: Vec<PgType> = args.iter().map(|a| a.ty.ty.clone()).collect();
     let mut func = Func::of_kind(name, &types, ty.ty.clone(), FuncKind::Scalar(kernel), "");
     func.oid = oid;

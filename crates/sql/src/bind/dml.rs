@@ -221,7 +221,7 @@ impl Binder<'_> {
                 }
             }
         }
-        Ok(out)
+        self.as_map_changes(table, out)
     }
 
     /// `SET a[1] = x`, of what is written.
@@ -394,7 +394,8 @@ impl Binder<'_> {
             }
         }
         let alias = alias.map_or_else(|| target.shape.name.clone(), |a| fold(&a.name));
-        let (returning, returning_columns) = self.bind_returning(target, &alias, update.returning.as_deref(), Some(()))?;
+        let (returning, returning_columns) = self.bind_returning(target, &alias, update.returning.as_deref(), Some(()), false)?;
+        super::map::refuse_stale(returning.as_deref().unwrap_or_default(), &returning_columns, table, Some(&assigned))?;
         Ok(Mutation {
             table: MutationTarget(table.clone()),
             kind: MutationKind::Update { old, new },
@@ -513,7 +514,7 @@ impl Binder<'_> {
             let exprs = self.passed_through(&rel, &old, &table);
             let rel = Rel::Project { input: Box::new(rel), exprs };
             let alias = alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.name));
-            let (returning, returning_columns) = self.bind_returning(&target, &alias, delete.returning.as_deref(), Some(()))?;
+            let (returning, returning_columns) = self.bind_returning(&target, &alias, delete.returning.as_deref(), Some(()), false)?;
             Ok(Mutation {
                 table: MutationTarget(table.clone()),
                 kind: MutationKind::Delete { old },
@@ -529,7 +530,8 @@ impl Binder<'_> {
         result
     }
 
-    /// RETURNING: over the row as it is afterwards (for DELETE: as it was) and the other FROM items.
+    /// RETURNING: over the row as it is afterwards (for DELETE: as it was) and the other FROM items; `with_maps`: maps are values of the
+    /// row that is written.
     #[allow(clippy::type_complexity)] // the list and the columns it is over
     pub(super) fn bind_returning(
         &mut self,
@@ -537,10 +539,12 @@ impl Binder<'_> {
         alias: &str,
         items: Option<&[ast::SelectItem]>,
         in_scope: Option<()>,
+        with_maps: bool,
     ) -> PgResult<(Option<Vec<(Output, Expr)>>, Vec<(ColumnId, ColId)>)> {
         let table = &target.table;
         let Some(items) = items else { return Ok((None, Vec::new())) };
-        let columns: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
+        let maps = table.map_columns().filter(|_| with_maps);
+        let columns: Vec<(ColumnId, ColId)> = table.live_columns().chain(maps).map(|c| (c.id, self.new_col())).collect();
         let mut scope = Scope::new(Clause::Returning);
         match &target.view {
             Some(view) => {
@@ -549,6 +553,7 @@ impl Binder<'_> {
             }
             None => {
                 scope.add_table(table, alias, &|id| lookup(&columns, id));
+                scope.give_maps(table, &columns);
                 scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
             }
         }

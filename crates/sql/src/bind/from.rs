@@ -116,6 +116,7 @@ impl Binder<'_> {
                 }
             };
             self.full_joins |= kind == JoinKind::Full;
+            self.outer_joins |= matches!(kind, JoinKind::Left | JoinKind::Right | JoinKind::Full);
             let here = self.scope().items.len();
             if matches!(kind, JoinKind::Left | JoinKind::Full) {
                 self.each_item(right_item, here, |i| i.nullable = true);
@@ -402,7 +403,9 @@ impl Binder<'_> {
             let (ast::TableVersion::ForSystemTimeAsOf(e) | ast::TableVersion::TimestampAsOf(e)) = version else {
                 return Err(PgError::unsupported("this table version is not supported").at(position));
             };
-            scan.as_of = Some(Box::new(self.bind_time(e)?));
+            let time = self.bind_time(e)?;
+            super::map::read_as_of(&mut item.columns, &time);
+            scan.as_of = Some(Box::new(time));
         }
         self.push_item(item, position)?;
         Ok(Bound { rel: Rel::Scan(Box::new(scan)), lateral: false })
@@ -414,15 +417,11 @@ impl Binder<'_> {
         let mut columns = Vec::new();
         let mut visible = Vec::new();
         for column in table.live_columns() {
-            let id = self.new_col();
-            columns.push((column.id, id));
-            if !column.hidden {
-                visible.push(ScopeColumn {
-                    name: column.name.clone(),
-                    expr: Expr::column(id, column.ty.clone()),
-                    origin: Some((table.oid, column.id.0)),
-                });
-            }
+            columns.push((column.id, self.new_col()));
+        }
+        for column in table.visible_columns() {
+            let expr = self.column_of_scan(table, column, &columns);
+            visible.push(ScopeColumn { name: column.name.clone(), expr, origin: Some((table.oid, column.id.0)) });
         }
         self.add_score(table, &mut columns);
         let fields = names_of(&visible, alias);

@@ -470,6 +470,9 @@ impl Binder<'_> {
             args.push(self.bind_expr(e)?);
         }
         let named = self.named_args(&call)?;
+        if let (true, Some(out)) = (named.is_empty(), self.map_call(name, &args)?) {
+            return Ok(out);
+        }
         // A type's name called with one argument is a cast, unless a function fits better.
         if signatures.is_empty()
             && args.len() == 1
@@ -523,10 +526,14 @@ impl Binder<'_> {
                 return Err(error);
             }
         };
+        self.chosen_call(func, args, syntax)
+    }
+
+    fn chosen_call(&mut self, func: Arc<Func>, args: Vec<Expr>, syntax: &E) -> PgResult<Expr> {
         match &func.kind {
             FuncKind::Scalar(_) | FuncKind::System => self.scalar_call(func, args),
             FuncKind::Set { .. } => self.set_call(func, args, syntax),
-            _ => Err(PgError::internal(format!("function {name} has an unexpected kind"))),
+            _ => Err(PgError::internal(format!("function {} has an unexpected kind", func.name))),
         }
     }
 

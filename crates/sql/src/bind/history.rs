@@ -73,6 +73,7 @@ impl Binder<'_> {
         keeps_history(table).map_err(|e| e.at(position))?;
         self.note_reading(table.oid);
         let (scan, mut item) = self.scan_table(table, alias)?;
+        item.columns.retain(|c| super::map::stored_args(&c.expr).is_none());
         if alias.is_none() {
             item.schema = Some(schema);
             item.place = Some(place);
@@ -125,6 +126,7 @@ impl Binder<'_> {
         // Arguments see the items to the left, and not this one.
         let keys = keys.iter().map(|key| self.in_clause(Clause::FunctionInFrom, |b| b.bind_expr(key))).collect::<PgResult<Vec<_>>>()?;
         let (scan, mut item) = self.scan_table(&table, None)?;
+        item.columns.retain(|c| super::map::stored_args(&c.expr).is_none());
         let mut history = HistoryScan { scan, told: Vec::new(), span };
         self.tell(&mut history, &mut item, told, false);
         let parts: Vec<_> = table.key_columns().filter(|_| table.primary_key.is_some()).collect();

@@ -90,6 +90,7 @@ impl Binder<'_> {
                 Some(value) if !(self.overriding_user && column.identity.is_some()) => value,
                 _ => self.default_of(column)?,
             };
+            let value = if column.is_map() { self.map_or_empty(column, value)? } else { value };
             let id = self.new_col();
             exprs.push((id, value));
             columns.push((column.id, id));
@@ -105,7 +106,9 @@ impl Binder<'_> {
             Some(ast::OnInsert::OnConflict(on)) => self.bind_on_conflict(target, on, &alias)?,
             Some(_) => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"DUPLICATE\"")),
         };
-        let (returning, returning_columns) = self.bind_returning(target, &alias, insert.returning.as_deref(), None)?;
+        let plain = target.view.is_none() && matches!(on_conflict, OnConflict::Error | OnConflict::DoNothing { .. });
+        let (returning, returning_columns) = self.bind_returning(target, &alias, insert.returning.as_deref(), None, plain)?;
+        super::map::refuse_stale(returning.as_deref().unwrap_or_default(), &returning_columns, &table, None)?;
         // What decides which row is in the way is read, and so is what DO UPDATE names of that row.
         let updates = match &on_conflict {
             OnConflict::DoUpdate { existing, assignments, condition, .. } => {
@@ -336,7 +339,8 @@ impl Binder<'_> {
                 };
                 let mut scope = Scope::new(Clause::UpdateSet);
                 let existing: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
-                let excluded: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
+                let all = table.live_columns().chain(table.map_columns());
+                let excluded: Vec<(ColumnId, ColId)> = all.map(|c| (c.id, self.new_col())).collect();
                 match &target.view {
                     // The rows are the view's, with the columns that it computes.
                     Some(view) => {
@@ -349,6 +353,7 @@ impl Binder<'_> {
                         scope.add_table(table, alias, &|id| lookup(&existing, id));
                         scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
                         scope.add_table(table, "excluded", &|id| lookup(&excluded, id));
+                        scope.give_maps(table, &excluded);
                     }
                 }
                 self.note_writes(&target.levels, Privileges::UPDATE, &[]);

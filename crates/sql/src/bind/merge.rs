@@ -175,6 +175,11 @@ impl Binder<'_> {
                 list.push((column.id, value));
             }
         }
+        for (id, value) in &mut list {
+            if let Some(column) = table.column(*id).filter(|c| c.is_map()) {
+                *value = self.map_or_empty(column, value.clone())?;
+            }
+        }
         Ok(MergeAction::Insert(list))
     }
 }

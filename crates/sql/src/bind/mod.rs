@@ -21,6 +21,8 @@ mod hint;
 pub mod history;
 mod insert;
 pub mod literal;
+mod map;
+mod map_reads;
 mod merge;
 pub mod outer_join;
 pub mod policy;
@@ -132,6 +134,12 @@ pub struct Binder<'a> {
     pub overriding_user: bool,
     /// The statement has a FULL JOIN.
     pub full_joins: bool,
+    /// It has an outer join of any kind.
+    pub outer_joins: bool,
+    /// A table with columns of maps is used.
+    has_maps: bool,
+    /// What the statement names, once that is whole.
+    used: map_reads::Used,
     /// The views that are being expanded, from the outside in.
     pub views: Vec<Oid>,
     /// The lines of the text, once a place is asked for.
@@ -290,6 +298,8 @@ pub fn bind_view_query(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult<(B
     Ok((binder.finish(body)?, meanings))
 }
 
+pub use map::refuse_maps_of;
+
 /// 0A000 if there is a query in an expression of a clause that can have none.
 fn refuse_queries(clause: Clause, syntax: &ast::Expr) -> PgResult<()> {
     match clause.without_queries() {
@@ -333,6 +343,7 @@ pub fn bind_stored_expr(
         None => binder.scopes.push(Scope::new(clause)),
     }
     let expr = binder.bind_expr(syntax)?;
+    map::refuse_stored(clause, &expr)?;
     match target {
         Some((target, column)) => binder.coerce_assignment(expr, target, column),
         None => binder.resolve_unknown(expr),
@@ -401,6 +412,9 @@ impl<'a> Binder<'a> {
             overriding_system: false,
             overriding_user: false,
             full_joins: false,
+            outer_joins: false,
+            has_maps: false,
+            used: map_reads::Used::default(),
             views: Vec::new(),
             lines: std::cell::OnceCell::new(),
             misplaced: None,
@@ -476,6 +490,7 @@ impl<'a> Binder<'a> {
 
     fn finish(mut self, mut body: BoundBody) -> PgResult<Bound> {
         self.apply_policies(&mut body)?;
+        self.read_maps(&mut body)?;
         let unknown =
             |code: SqlState, index: usize| PgError::new(code, format!("could not determine data type of parameter ${}", index + 1));
         // How many of a parameter's places say nothing of its type.

@@ -23,6 +23,12 @@ pub fn can_coerce(from: &PgType, to: &PgType, context: CastContext) -> bool {
         (f, PgType::AnyNonArray) => return !f.is_array(),
         (PgType::Record(_), PgType::Record(_)) => return true,
         (PgType::Array(a), PgType::Array(b)) => return can_coerce(a, b, context),
+        (PgType::Map(key, value), PgType::Map(to_key, to_value)) => {
+            return can_coerce(key, to_key, context) && can_coerce(value, to_value, context);
+        }
+        (PgType::Json | PgType::Jsonb, PgType::Map(..)) | (PgType::Map(..), PgType::Json | PgType::Jsonb) => {
+            return context >= CastContext::Explicit;
+        }
         (PgType::Int2Vector, PgType::Array(b)) => return **b == PgType::Int2,
         (PgType::OidVector, PgType::Array(b)) => return **b == PgType::Oid,
         _ => {}
@@ -59,6 +65,16 @@ impl Binder<'_> {
         }
         if expr.ty.ty != target.ty && !can_coerce(&expr.ty.ty, &target.ty, context) {
             return Err(PgError::new(SqlState::CANNOT_COERCE, format!("cannot cast type {} to {}", expr.ty.ty, target.ty)));
+        }
+        match (&expr.ty.ty, &target.ty) {
+            (PgType::Map(..), PgType::Map(..)) => {
+                if let Some(pairs) = self.pairs_as(&expr, target, context)? {
+                    return Ok(pairs);
+                }
+            }
+            (PgType::Map(..), PgType::Jsonb) => return self.call("to_jsonb", vec![expr]),
+            (PgType::Map(..), PgType::Json) => return self.call("to_json", vec![expr]),
+            _ => {}
         }
         // Without a modifier in the target, the value keeps its own, and a numeric its decimal form.
         if expr.ty.ty == target.ty
@@ -310,6 +326,11 @@ impl Binder<'_> {
 
     /// Builds `left op right` (or a prefix operator): resolves, casts the arguments, finds the result's form.
     pub fn operator(&mut self, name: &str, left: Option<Expr>, right: Expr) -> PgResult<Expr> {
+        if let Some(left) = &left
+            && let Some(out) = self.map_operator(name, left, &right)?
+        {
+            return Ok(out);
+        }
         let oper = self.find_operator(name, left.as_ref().map(|l| &l.ty.ty), &right.ty.ty)?;
         let args: Vec<Expr> = left.into_iter().chain([right]).collect();
         self.apply_operator(oper, args)

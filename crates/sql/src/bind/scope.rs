@@ -1,5 +1,6 @@
 //! What names mean inside one query: its FROM items, the columns that `*` stands for, and what the clause allows.
 
+use super::map::stored;
 use super::sqlparser_span::Span;
 use crate::typed::tree::{AggregateExpr, ColId, Expr};
 use std::collections::HashSet;
@@ -203,7 +204,10 @@ impl Scope {
     pub fn add_table(&mut self, table: &TableDescriptor, alias: &str, id_of: &dyn Fn(ColumnId) -> ColId) {
         let columns = table
             .visible_columns()
-            .map(|c| ScopeColumn { name: c.name.clone(), expr: Expr::column(id_of(c.id), c.ty.clone()), origin: Some((table.oid, c.id.0)) })
+            .map(|c| {
+                let expr = if c.is_map() { stored(table, c, id_of) } else { Expr::column(id_of(c.id), c.ty.clone()) };
+                ScopeColumn { name: c.name.clone(), expr, origin: Some((table.oid, c.id.0)) }
+            })
             .collect();
         for column in table.live_columns() {
             self.local.insert(id_of(column.id));
@@ -222,6 +226,25 @@ impl Scope {
             table_oid: Some(table.oid),
             scalar: false,
         });
+    }
+}
+
+impl Scope {
+    /// The columns of maps of the table that was added last are values of a row that is being written.
+    pub fn give_maps(&mut self, table: &TableDescriptor, columns: &[(ColumnId, ColId)]) {
+        let Some(at) = self.items.len().checked_sub(1) else { return };
+        for (id, col) in columns {
+            let Some(column) = table.map_columns().find(|c| c.id == *id) else { continue };
+            let value = Expr::column(*col, column.ty.clone());
+            let of_item = self.items.get_mut(at).and_then(|item| item.columns.iter_mut().find(|c| c.origin == Some((table.oid, id.0))));
+            if let Some(found) = of_item {
+                found.expr = value.clone();
+            }
+            if let Some(star) = self.star.iter_mut().find(|s| s.item == Some(at) && s.origin == Some((table.oid, id.0))) {
+                star.expr = value;
+            }
+            self.local.insert(*col);
+        }
     }
 }
 

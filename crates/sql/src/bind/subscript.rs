@@ -108,14 +108,13 @@ impl Binder<'_> {
             let path = Expr::new(ExprKind::Array(path), SqlType::new(PgType::Text.array_of()));
             return self.operator("#>", Some(value), path).map_err(|e| e.at(self.pos(syntax)));
         }
-        if let PgType::Map(_, entry) = &value.ty.ty {
-            let entry = SqlType::new((**entry).clone());
+        if let PgType::Map(..) = &value.ty.ty {
             let [ast::Subscript::Index { index }] = subscripts else {
                 return Err(PgError::new(SqlState::DATATYPE_MISMATCH, "a map takes one subscript").at(self.pos(syntax)));
             };
             let key = self.bind_expr(index)?;
-            let out = self.call("map_get", vec![value, key])?;
-            return Ok(Expr::new(out.kind, entry));
+            let got = self.map_call("map_get", &[value, key]).map_err(|e| e.at(self.pos(index)))?;
+            return got.ok_or_else(|| PgError::internal("a map without entries"));
         }
         if value.ty.ty == PgType::Name {
             return self.subscript_of_name(value, subscripts, syntax);

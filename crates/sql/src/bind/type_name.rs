@@ -121,7 +121,7 @@ pub fn sql_type(data_type: &DataType) -> PgResult<SqlType> {
         }
         D::Map(key, value) => {
             let (key, value) = (sql_type(key)?, sql_type(value)?);
-            plain(PgType::Map(Box::new(key.ty), Box::new(value.ty)))
+            super::map::map_type(&key, &value)
         }
         D::Struct(fields, _) => {
             let mut out = Vec::with_capacity(fields.len());

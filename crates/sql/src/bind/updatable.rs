@@ -163,6 +163,7 @@ impl Binder<'_> {
         match found.as_deref() {
             Some(Relation::Table(table)) => {
                 self.secured |= table.row_security.enabled || table.expires.is_some();
+                self.has_maps |= table.map_columns().next().is_some();
                 Ok(Target::of_table(self.shared_table(table), self.within()))
             }
             Some(Relation::View(view)) if view.materialized.is_some() => {
@@ -180,6 +181,11 @@ impl Binder<'_> {
                 self.note_use(view.oid, None);
                 let (table, target) = self.view_target(&view, verb)?;
                 self.secured |= table.row_security.enabled || table.expires.is_some();
+                self.has_maps |= table.map_columns().next().is_some();
+                if target.checks.iter().any(|(_, condition)| super::map::any_stored(condition, &mut |_| true)) {
+                    return Err(PgError::unsupported(format!("cannot {verb} view \"{}\"", view.name))
+                        .detail("Its check option asks for entries of maps, which are written behind the row."));
+                }
                 let mut shape = table.clone();
                 shape.name.clone_from(&view.name);
                 for column in &mut shape.columns {
@@ -351,7 +357,12 @@ fn not_updatable(view: &str, verb: &str, detail: &str) -> PgError {
 
 /// A table that is written, whose columns are its own.
 pub(super) fn table_level(table: &TableDescriptor, within: Option<u32>) -> WriteLevel {
-    WriteLevel { relation: table.oid, within, columns: table.live_columns().map(|c| (c.id, c.id)).collect(), named: Vec::new() }
+    WriteLevel {
+        relation: table.oid,
+        within,
+        columns: table.live_columns().chain(table.map_columns()).map(|c| (c.id, c.id)).collect(),
+        named: Vec::new(),
+    }
 }
 
 /// A view that is written, whose columns have numbers from 1.

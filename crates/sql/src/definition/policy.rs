@@ -57,6 +57,7 @@ fn bind_over(context: &BindContext<'_>, table: &TableDescriptor, alias: Option<&
     binder.start_ids_behind(table.next_column_id);
     binder.scopes.push(scope);
     let bound = binder.bind_expr(condition)?;
+    crate::bind::refuse_maps_of(table, &bound)?;
     binder.coerce_bool(bound, "POLICY").map_err(|e| e.at(binder.pos(condition)))
 }
 

@@ -95,7 +95,9 @@ impl Writer<'_> {
                 _ => {}
             }
         }
-        tables.retain(|t| !hidden.contains(&t.oid));
+        // And the tables of entries with their columns.
+        let entries: Vec<&TableDescriptor> = tables.iter().copied().filter(|t| t.entries_of.is_some()).collect();
+        tables.retain(|t| !hidden.contains(&t.oid) && t.entries_of.is_none());
         let identities: HashSet<Oid> =
             tables.iter().flat_map(|t| t.live_columns()).filter_map(|c| Some(c.identity.as_ref()?.sequence)).collect();
 
@@ -135,7 +137,7 @@ impl Writer<'_> {
             let name = quote_text(&self.name(sequence.oid)?);
             out.after.push(format!("SELECT pg_catalog.setval({name}, {}, {});", state.last_value, state.is_called));
         }
-        for table in &tables {
+        for table in tables.iter().chain(&entries) {
             self.constraints_and_indexes(table, &mut out.after)?;
         }
         for table in &tables {

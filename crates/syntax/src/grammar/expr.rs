@@ -607,6 +607,14 @@ impl Parser<'_> {
         if self.peek(0) == Some(&Token::LParen) {
             return self.call(parts);
         }
+        if let [one] = parts.as_slice()
+            && one.quote_style.is_none()
+            && one.value.eq_ignore_ascii_case("map")
+            && self.peek(0) == Some(&Token::LBracket)
+            && let Some(map) = self.map(one)?
+        {
+            return self.indirection(map);
+        }
         if let Some(value) = self.string_value() {
             let data_type = super::types::named(ast::ObjectName::from(parts), Vec::new());
             return Ok(Expr::TypedString(ast::TypedString { data_type, value, uses_odbc_syntax: false }));
@@ -616,6 +624,37 @@ impl Parser<'_> {
             Err(parts) => Expr::CompoundIdentifier(parts),
         };
         self.indirection(root)
+    }
+
+    /// `map[key => value, …]`, which is a call; what is not written so is a subscript of a column called `map`.
+    fn map(&mut self, name: &Ident) -> Parse<Option<Expr>> {
+        let start = self.at;
+        self.at += 1;
+        let first = self.expr();
+        let (Ok(key), true) = (first, self.token(&Token::RArrow)) else {
+            self.at = start;
+            return Ok(None);
+        };
+        let mut args = vec![key, self.expr()?];
+        while self.token(&Token::Comma) {
+            args.push(self.expr()?);
+            self.expect_token(&Token::RArrow)?;
+            args.push(self.expr()?);
+        }
+        self.expect_token(&Token::RBracket)?;
+        let unnamed = |e| ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(e));
+        let list =
+            ast::FunctionArgumentList { duplicate_treatment: None, args: args.into_iter().map(unnamed).collect(), clauses: Vec::new() };
+        Ok(Some(Expr::Function(ast::Function {
+            name: ast::ObjectName::from(vec![name.clone()]),
+            uses_odbc_syntax: false,
+            parameters: ast::FunctionArguments::None,
+            args: ast::FunctionArguments::List(list),
+            filter: None,
+            null_treatment: None,
+            over: None,
+            within_group: Vec::new(),
+        })))
     }
 
     /// `MATCH (columns) AGAINST ('words' [IN BOOLEAN MODE])`.

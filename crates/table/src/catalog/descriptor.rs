@@ -6,7 +6,7 @@
 use super::mapping::{CELLS, Mapping};
 use super::policy::RowSecurity;
 use serde::{Deserialize, Serialize};
-use stoa_pg::SqlType;
+use stoa_pg::{PgType, SqlType};
 use stoa_store::{FamilyId, FamilyOptions, Layout, TableId};
 
 /// The OID of a catalog object, unique over all kinds; user objects start at [`FIRST_USER_OID`].
@@ -117,6 +117,9 @@ pub struct TableDescriptor {
     /// The column whose values tell which of two rows with one key is newer (`TIMESTAMP FROM`): UPSERT replaces no row by an older one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<ColumnId>,
+    /// Of a table of entries: the column of maps that they are of. Its columns are the key of that column's table, `key` and `value`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries_of: Option<(Oid, ColumnId)>,
 }
 
 /// From when stored timestamps count.
@@ -158,6 +161,9 @@ pub struct ColumnDescriptor {
     /// How a MATCH cuts its texts into words, as options of a full text index: what the last such index said, or ALTER COLUMN.
     #[serde(default)]
     pub words: Vec<(String, String)>,
+    /// Of a column of maps: the table whose rows its entries are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries: Option<Oid>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -442,6 +448,34 @@ impl IndexDescriptor {
     }
 }
 
+impl ColumnDescriptor {
+    /// A column of which nothing else is said.
+    #[must_use]
+    pub fn new(id: ColumnId, name: String, ty: SqlType) -> Self {
+        Self {
+            id,
+            name,
+            ty,
+            not_null: false,
+            default: None,
+            missing: None,
+            generated: None,
+            identity: None,
+            comment: None,
+            dropped: false,
+            hidden: false,
+            words: Vec::new(),
+            entries: None,
+        }
+    }
+
+    /// Whether values are maps, whose entries lie in a table of their own.
+    #[must_use]
+    pub fn is_map(&self) -> bool {
+        matches!(self.ty.ty, PgType::Map(..))
+    }
+}
+
 impl TableDescriptor {
     /// Whether rows are cells as HBase has them, of the table's own or of another's.
     #[must_use]
@@ -487,9 +521,14 @@ impl TableDescriptor {
         self.is_key(id) || self.primary_index().is_some_and(|i| i.parts.iter().any(|p| matches!(p.key, IndexKey::Column(c) if c == id)))
     }
 
-    /// Columns that exist, hidden ones included.
+    /// Columns that rows hold, hidden ones included.
     pub fn live_columns(&self) -> impl Iterator<Item = &ColumnDescriptor> {
-        self.columns.iter().filter(|c| !c.dropped)
+        self.columns.iter().filter(|c| !c.dropped && !c.is_map())
+    }
+
+    /// Columns of maps, which no row holds.
+    pub fn map_columns(&self) -> impl Iterator<Item = &ColumnDescriptor> {
+        self.columns.iter().filter(|c| !c.dropped && c.is_map())
     }
 
     /// Columns that `*` stands for.

@@ -11,8 +11,8 @@
 //!        'd' oid be, oid be, kind u8   privileges of what a role will make in a schema (0: any)
 //!        'm' "format", 'm' "ids"
 //! cell   version u8 | JSON        2: a table whose timestamps count from 2000; 3: one whose row key has parts of other forms, too; 4: one
-//!                              with row-level security; 5: a table of raw cells; 6: one whose rows have times of their own; else 1.
-//!                              Older versions of the program would misread them
+//!                              with row-level security; 5: a table of raw cells; 6: one whose rows have times of their own; 7: one with maps, or
+//!                              of their entries; else 1. Older versions of the program would misread them
 //! ```
 //!
 //! Invariant: ids are taken in blocks that are durable before the first of them is used, so that none is ever used twice; a table
@@ -49,6 +49,8 @@ const RAW_CELLS: u8 = 5;
 /// That of tables whose rows have times of their own: who does not know of them would show rows that have ended, or replace newer rows by older
 /// ones.
 const OWN_TIMES: u8 = 6;
+/// That of tables with maps, and of their entries: who does not know of these would leave entries behind.
+const MAPS: u8 = 7;
 /// Where descriptors are stored.
 pub const CATALOG_TABLE: TableId = TableId(1);
 /// The one family of [`CATALOG_TABLE`].
@@ -167,6 +169,7 @@ pub fn encode<T: Serialize>(value: &T) -> PgResult<Vec<u8>> {
 /// As [`encode`].
 pub fn encode_relation(relation: &Relation) -> PgResult<Vec<u8>> {
     let version = match relation {
+        Relation::Table(table) if table.entries_of.is_some() || table.map_columns().next().is_some() => MAPS,
         Relation::Table(table) if table.expires.is_some() || table.timestamp.is_some() => OWN_TIMES,
         Relation::Table(table) if !table.row_security.is_default() => ROW_SECURITY,
         Relation::Table(table) if table.is_raw() => RAW_CELLS,
@@ -190,7 +193,7 @@ fn versioned<T: Serialize>(version: u8, value: &T) -> PgResult<Vec<u8>> {
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> PgResult<T> {
     let broken = |what: String| PgError::new(SqlState::DATA_CORRUPTED, format!("a row of the catalog cannot be read: {what}"));
     match bytes.split_first() {
-        Some((&(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS | OWN_TIMES), json)) => {
+        Some((&(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS | OWN_TIMES | MAPS), json)) => {
             serde_json::from_slice(json).map_err(|e| broken(e.to_string()))
         }
         Some((version, _)) => Err(broken(format!("version {version} is unknown"))),

@@ -79,8 +79,12 @@ impl RowCodec {
         }
         let mut families = Vec::with_capacity(table.families.len());
         for (at, family) in table.families.iter().enumerate() {
-            let mut members: Vec<&ColumnDescriptor> =
-                family.columns.iter().filter_map(|id| table.column(*id)).filter(|c| !c.dropped && key.position(c.id).is_none()).collect();
+            let mut members: Vec<&ColumnDescriptor> = family
+                .columns
+                .iter()
+                .filter_map(|id| table.column(*id))
+                .filter(|c| !c.dropped && !c.is_map() && key.position(c.id).is_none())
+                .collect();
             if at == 0 {
                 members.extend(table.key_columns().filter(|p| !key.gives_back(p.column)).filter_map(|p| table.column(p.column)));
             }

@@ -53,7 +53,7 @@ pub async fn collect(
     let regions = view.store.regions(codec.storage).await.map_err(store_error)?;
     let expected: u64 = regions.iter().map(|r| r.approximate_rows).sum();
     let threshold = if expected <= 2 * SAMPLE { u64::MAX } else { (u64::MAX / expected).saturating_mul(SAMPLE) };
-    let columns: Vec<&ColumnDescriptor> = table.visible_columns().collect();
+    let columns: Vec<&ColumnDescriptor> = table.live_columns().filter(|c| !c.hidden).collect();
     let ids: Vec<ColumnId> = columns.iter().map(|c| c.id).collect();
     let source = ColumnSource::Table(codec.clone());
     let mut decoder = ScanDecoder::new(&source, &ids, 8192)?;

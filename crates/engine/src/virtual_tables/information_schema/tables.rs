@@ -11,7 +11,7 @@ use stoa_table::catalog::Relation;
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
-    for table in tables(ctx) {
+    for table in tables(ctx).into_iter().filter(|table| table.entries_of.is_none()) {
         if !t.wants("table_name", table.name.as_str()) || !is_shown(ctx, table.oid) {
             continue;
         }

@@ -33,7 +33,8 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 t,
                 (table.oid, table.oid),
                 (&table.name, table.schema),
-                "r",
+                // Beside their table, and not among those that users list or dump.
+                if table.entries_of.is_some() { "t" } else { "r" },
                 table.columns.iter().filter(|c| !c.hidden).count(),
                 vec![
                     ("reltype", V::Oid(row_type_oid(table.oid))),

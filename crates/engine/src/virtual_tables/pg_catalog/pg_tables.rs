@@ -9,7 +9,7 @@ use stoa_table::catalog::RightsOf;
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     let referenced = referenced_tables(ctx);
-    for table in tables(ctx) {
+    for table in tables(ctx).into_iter().filter(|table| table.entries_of.is_none()) {
         if !t.wants("tablename", table.name.as_str()) {
             continue;
         }

@@ -5,7 +5,7 @@ use super::super::objects::{collation, row_array_oid, row_type_oid};
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_pg::type_functions::{self, TypeForms};
-use stoa_pg::types::{BASE_TYPES, PgType};
+use stoa_pg::types::{BASE_TYPES, PgType, map_types};
 use stoa_sql::catalog::names::OWNER;
 use stoa_table::catalog::{PG_CATALOG_OID, Relation};
 
@@ -63,6 +63,9 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         if info.array_oid != 0 {
             row(t, ty, info.array_oid, &format!("_{}", info.name), info.oid, 0);
         }
+    }
+    for map in map_types() {
+        row(t, &map, map.oid(), &map.name(), 0, 0);
     }
     row(t, &PgType::Record(None), 2249, "record", 0, 2287);
     row(t, &PgType::Record(None), 2287, "_record", 2249, 0);
