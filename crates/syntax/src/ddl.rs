@@ -1,6 +1,7 @@
 //! Statements that define objects: plain data, as written. Names are not resolved, types and expressions are sqlparser's.
 
 use crate::ast::{DataType, Expr, Ident, ObjectName, Query, Statement};
+use crate::database::DatabaseStatement;
 use crate::policy::{PolicyStatement, RowSecurityChange};
 use crate::rights::{DefaultPrivilegesStatement, GrantStatement, RoleRef, RoleStatement};
 
@@ -359,7 +360,6 @@ pub enum CommentTarget {
         name: String,
         table: ObjectName,
     },
-    Database(Ident),
     Other(String),
 }
 
@@ -436,6 +436,7 @@ pub enum Ddl {
         with_data: bool,
     },
     Role(RoleStatement),
+    Database(DatabaseStatement),
     Grant(GrantStatement),
     Policy(PolicyStatement),
     DefaultPrivileges(DefaultPrivilegesStatement),

@@ -424,7 +424,7 @@ pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget, concurrently
             jobs.extend(tables_of(&catalog, Some(schema.oid)));
         }
         ReindexTarget::Database(name) => {
-            if let Some(name) = name.as_ref().map(fold).filter(|n| *n != work.ctx.session.database) {
+            if let Some(name) = name.as_ref().map(fold).filter(|n| !work.ctx.catalog.is_this_database(n)) {
                 return Err(PgError::unsupported(format!("can only reindex the currently open database, not \"{name}\"")));
             }
             jobs.extend(tables_of(&catalog, None));

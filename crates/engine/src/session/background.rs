@@ -22,8 +22,7 @@ pub(crate) fn background_build(database: Arc<DatabaseInner>, table: Oid, index: 
 }
 
 async fn build(database: Arc<DatabaseInner>, table: Oid, index: Oid) -> PgResult<()> {
-    let options = SessionOptions { user: "stoa".into(), database: "stoa".into(), ..SessionOptions::default() };
-    let mut session = Session::open(database, options)?;
+    let mut session = Session::open(database, SessionOptions { in_background: true, ..SessionOptions::default() })?;
     session.start_query().await?;
     let context = session.statement_context(Arc::from("resumed index build"), Arc::from([]))?;
     let work = Work { ctx: &context };
@@ -61,8 +60,7 @@ pub(crate) fn background_check<'a>(
 }
 
 async fn check(database: Arc<DatabaseInner>, target: &CheckTarget, pace: &mut Pace) -> PgResult<Report> {
-    let options = SessionOptions { user: "stoa".into(), database: "stoa".into(), ..SessionOptions::default() };
-    let mut session = Session::open(database, options)?;
+    let mut session = Session::open(database, SessionOptions { in_background: true, ..SessionOptions::default() })?;
     session.start_query().await?;
     let context = session.statement_context(Arc::from("background check of indexes"), Arc::from([]))?;
     context.txn.start_statement().await?;

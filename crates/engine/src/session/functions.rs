@@ -16,8 +16,8 @@ use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::dml::KEY_OF_CURRENT_ROW;
 use stoa_sql::catalog::names::role_name;
-use stoa_table::catalog::Oid;
 use stoa_table::catalog::role::SIGNAL_BACKEND;
+use stoa_table::catalog::{Authority, Oid};
 use stoa_table::services::Signal;
 use stoa_table::services::locks::Wait;
 use stoa_table::txn::advisory::AdvisoryKey;
@@ -212,7 +212,11 @@ fn signal(system: &SessionEnvironment, args: &[ScalarValue], signal: Signal) -> 
 /// Whom the current role may disturb: sessions of roles whose rights it has, others but superusers' by `pg_signal_backend`.
 fn check_signal(system: &SessionEnvironment, pid: u32, signal: Signal) -> PgResult<()> {
     let Some(session) = system.database.session(pid) else { return Ok(()) };
-    let (authority, me, other) = (system.catalog.authority(), system.role, session.login.oid);
+    check_disturb(system.catalog.authority(), system.role, session.login.oid, signal)
+}
+
+/// Whether a role may disturb a session of another.
+pub(crate) fn check_disturb(authority: &Authority, me: Oid, other: Oid, signal: Signal) -> PgResult<()> {
     let (what, doing) = match signal {
         Signal::Terminate => ("terminate superuser process", "process is being terminated"),
         Signal::Cancel | Signal::CancelWith(_) => ("cancel superuser query", "query is being canceled"),

@@ -15,14 +15,16 @@ use stoa_table::catalog::RightsOf;
 use stoa_table::catalog::TableDescriptor;
 use stoa_table::catalog::ViewDescriptor;
 
-/// The OID of the database `stoa`.
-pub const DATABASE_OID: u32 = 16_383;
-
 pub const HEAP_AM: u32 = 2;
 
 pub const BTREE_AM: u32 = 403;
 
 pub const DEFAULT_COLLATION: u32 = 100;
+
+/// `pg_authid`'s OID.
+pub const PG_AUTHID: u32 = 1260;
+/// `pg_database`'s OID.
+pub const PG_DATABASE: u32 = 1262;
 
 pub const PG_CLASS: u32 = 1259;
 

@@ -13,6 +13,6 @@ pub mod session;
 pub mod statement;
 pub mod waiting;
 
-pub use database::{DatabaseInner, DatabaseOptions};
+pub use database::{DatabaseInner, DatabaseOptions, Instance};
 pub use session::{Notice, SessionShared};
 pub use statement::{SessionEnvironment, StatementContext, SystemRows};

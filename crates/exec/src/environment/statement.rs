@@ -14,7 +14,7 @@ use stoa_sql::catalog::names::{class_named, shown_relation};
 use stoa_sql::privileges::may_schema;
 use stoa_table::catalog::acl::PUBLIC_GRANTEE;
 use stoa_table::catalog::role::{FIRST_SUPERUSER, READ_ALL_STATS};
-use stoa_table::catalog::store::{encode, encode_relation, relation_key, rights_key};
+use stoa_table::catalog::store::{encode_relation, encode_rights, relation_key, rights_key};
 use stoa_table::catalog::{CatalogSnapshot, ObjectClass, Oid, Privileges, Relation, Rights, RightsOf, STORAGE_PREFIX};
 use stoa_table::txn::Transaction;
 
@@ -135,7 +135,7 @@ impl StatementContext {
     /// # Errors
     /// What writing in the transaction raises.
     pub fn put_rights(&self, of: RightsOf, rights: Rights) -> PgResult<()> {
-        self.txn.add_catalog_mutation(&rights_key(of), Some(&encode(&rights)?))?;
+        self.txn.add_catalog_mutation(&rights_key(of), Some(&encode_rights(of, &rights)?))?;
         self.txn.change_catalog(move |catalog| {
             // A role that is gone owns nothing and has no privileges.
             let authority = catalog.authority_mut();
@@ -171,7 +171,7 @@ impl System for SessionEnvironment {
     }
 
     fn relation_oid(&self, name: &str) -> PgResult<Option<u32>> {
-        class_named(&self.catalog, &self.session.database, &self.search_path, self.session.temporary_schema(), name)
+        class_named(&self.catalog, &self.search_path, self.session.temporary_schema(), name)
     }
 
     fn schema_name(&self, oid: u32) -> Option<String> {

@@ -21,7 +21,7 @@ impl Binder<'_> {
             [column] => self.bind_unqualified(column, span),
             [table, column] => self.bind_qualified(None, table, column, span),
             [schema, table, column] => self.bind_qualified(Some(schema), table, column, span),
-            [database, _, _, _] if !matches!(database.as_str(), "stoa" | "postgres") => {
+            [database, _, _, _] if !self.ctx.catalog.is_this_database(database) => {
                 Err(PgError::unsupported(format!("cross-database references are not implemented: {}", names.join("."))))
             }
             [_, schema, table, column] => self.bind_qualified(Some(schema), table, column, span),

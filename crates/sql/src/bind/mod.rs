@@ -538,7 +538,7 @@ impl<'a> Binder<'a> {
             [relation] => (None, relation.clone()),
             [schema, relation] => (Some(schema.clone()), relation.clone()),
             [database, schema, relation] => {
-                if database != "stoa" && database != "postgres" {
+                if !self.ctx.catalog.is_this_database(database) {
                     return Err(PgError::unsupported(format!("cross-database references are not implemented: \"{}\"", parts.join("."))));
                 }
                 (Some(schema.clone()), relation.clone())

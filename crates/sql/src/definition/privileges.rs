@@ -146,10 +146,18 @@ fn has_privilege(o: &Objects<'_>, function: &str, args: &Args<'_>) -> Answer {
             truth(own || has(o, role, ObjectClass::Schema, RightsOf::Schema(oid), &wanted))
         }
         "has_database_privilege" => {
-            if let Some(name) = name.filter(|name| *name != o.database && name != "stoa" && name != "postgres") {
-                return Err(PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")));
-            }
-            truth(has(o, role, ObjectClass::Database, RightsOf::Database, &wanted(args, &names_of(ObjectClass::Database))?))
+            let authority = o.catalog.authority();
+            let database = match name {
+                Some(name) => match authority.database_to_connect_to(&name) {
+                    Some(database) => database.oid,
+                    None => return Err(PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist"))),
+                },
+                None => match args.oid(at).filter(|oid| authority.database(*oid).is_some()) {
+                    Some(oid) => oid,
+                    None => return truth(None),
+                },
+            };
+            truth(has(o, role, ObjectClass::Database, RightsOf::Database(database), &wanted(args, &names_of(ObjectClass::Database))?))
         }
         "has_function_privilege" => has_function(o, role, args, at),
         "has_type_privilege" => {

@@ -1,10 +1,11 @@
-//! What exists: schemas, tables, indexes, views, sequences, roles and their rights; kept in the store, seen as immutable snapshots.
+//! What exists: databases, schemas, tables, indexes, views, sequences, roles and their rights; kept in the store, seen as immutable snapshots.
 //!
-//! Reading order: [`descriptor`] → [`mapping`] → [`role`] → [`acl`] → [`authority`] → [`policy`] → [`snapshot`] → [`store`] →
-//! [`numbers`].
+//! Reading order: [`descriptor`] → [`mapping`] → [`role`] → [`acl`] → [`database`] → [`authority`] → [`policy`] → [`snapshot`] →
+//! [`store`] → [`numbers`].
 
 pub mod acl;
 pub mod authority;
+pub mod database;
 pub mod descriptor;
 pub mod mapping;
 pub mod numbers;
@@ -15,6 +16,7 @@ pub mod store;
 
 pub use acl::{Acl, AclItem, ObjectClass, Privileges};
 pub use authority::{Authority, Rights, RightsOf};
+pub use database::{DatabaseDescriptor, FIRST_DATABASE, Shared};
 pub use descriptor::*;
 pub use mapping::{CELLS, Encoding, MappedColumn, Mapping};
 pub use numbers::{Numbers, SequenceState};

@@ -84,6 +84,7 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_roles" => pg_roles::roles,
         "pg_shadow" => pg_roles::shadow,
         "pg_settings" => pg_settings::fill,
+        "pg_shdescription" => pg_database::comments,
         "pg_stat_activity" => pg_stat_activity::fill,
         "pg_stat_fulltext" => pg_stat_fulltext::fill,
         "pg_stat_index_check" => pg_stat_index_check::fill,

@@ -14,12 +14,8 @@ impl Parser<'_> {
         if self.keyword("default") {
             return self.alter_default();
         }
-        if self.peek_keyword(0, "database") {
-            self.at += 1;
-            if let Some(about_database) = self.alter_database()? {
-                return Ok(about_database);
-            }
-            self.at -= 1;
+        if self.keyword("database") {
+            return self.alter_database();
         }
         if self.keyword("policy") {
             return self.alter_policy();
