@@ -19,6 +19,7 @@ use stoa_exec::fulltext::TextIndexes;
 use stoa_exec::memory::StatementPool;
 use stoa_exec::settings::Settings;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::privileges::undefined_database;
 use stoa_table::Tables;
 use stoa_table::catalog::{FIRST_DATABASE, Oid};
 use stoa_table::column_cache::ColumnCache;
@@ -130,7 +131,7 @@ impl Database {
         };
         // Who may not connect at all is told so first.
         login::role_of_session(catalog.authority(), &options)?;
-        let database = oid.and_then(|oid| self.database(oid)).ok_or_else(|| login::undefined_database(&options.database))?;
+        let database = oid.and_then(|oid| self.database(oid)).ok_or_else(|| undefined_database(&options.database))?;
         Session::open(database, options)
     }
 

@@ -263,6 +263,7 @@ pub enum AlterAction {
     SetType {
         column: Ident,
         data_type: DataType,
+        collation: Option<ObjectName>,
         using: Option<Expr>,
     },
     AddIdentity {

@@ -5,19 +5,16 @@
 
 use super::role::{denied, undefined_role};
 use super::work::Work;
-use crate::session::functions::check_disturb;
-use crate::session::login::undefined_database;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stoa_exec::environment::Instance;
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_sql::privileges::not_owner;
+use stoa_sql::privileges::{check_disturb, not_owner, undefined_database};
 use stoa_syntax::database::{DatabaseOption, DatabaseStatement, OptionValue};
 use stoa_syntax::rights::RoleRef;
 use stoa_table::catalog::store::{built_in_schemas, database_key, encode, keys_of_database, rights_key, schema_key, settings_key};
 use stoa_table::catalog::{DatabaseDescriptor, FIRST_DATABASE, Oid, Rights, RightsOf};
-use stoa_table::services::Signal;
 
 /// The space of names in which transactions lock databases: no schema has this number.
 const DATABASES: Oid = 1262;
@@ -408,9 +405,7 @@ async fn empty(work: Work<'_>, database: &DatabaseDescriptor, force: bool) -> Pg
         if force {
             let authority = work.authority();
             let others = sessions.iter().filter(|session| !session.in_background);
-            others
-                .map(|session| session.login.oid)
-                .try_for_each(|other| check_disturb(&authority, work.ctx.role, other, Signal::Terminate))?;
+            others.map(|session| session.login.oid).try_for_each(|other| check_disturb(&authority, work.ctx.role, other, true))?;
         }
         sessions.iter().filter(|session| force || session.in_background).for_each(|session| session.terminate());
         if began.elapsed() > PATIENCE {

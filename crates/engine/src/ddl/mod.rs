@@ -11,6 +11,7 @@ mod alter_family;
 mod alter_index;
 mod alter_view;
 mod builder;
+mod collation;
 mod database;
 mod dependency;
 #[cfg(test)]

@@ -6,6 +6,7 @@ use stoa_exec::environment::{DatabaseInner, SessionShared};
 use stoa_exec::settings::{ChosenRole, Settings, levels};
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::privileges::undefined_database;
 use stoa_table::catalog::role::{FIRST_SUPERUSER, StoredVerifier};
 use stoa_table::catalog::{Authority, DatabaseDescriptor, ObjectClass, Oid, Privileges, RightsOf, RoleDescriptor};
 
@@ -73,11 +74,6 @@ pub(crate) fn role_of_session(authority: &Authority, options: &SessionOptions) -
         return Err(refused(format!("role \"{name}\" is not permitted to log in")));
     }
     Ok(role)
-}
-
-/// 3D000.
-pub(crate) fn undefined_database(name: &str) -> PgError {
-    PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist"))
 }
 
 /// Whether a role may connect to a database.

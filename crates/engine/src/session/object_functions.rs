@@ -11,7 +11,7 @@ use stoa_pg::values::array::array_of_elements;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::dml::NEXT_OF_IDENTITY;
 use stoa_sql::definition::functions::{Answer, Args, Objects, big, null, own_storage, storage, text};
-use stoa_sql::privileges::denied;
+use stoa_sql::privileges::{denied, undefined_database};
 use stoa_table::TableId;
 use stoa_table::catalog::role::READ_ALL_STATS;
 use stoa_table::catalog::{CatalogSnapshot, Numbers, ObjectClass, Privileges, Relation, RightsOf, SequenceDescriptor};
@@ -223,14 +223,14 @@ fn stored(catalogs: &[Arc<CatalogSnapshot>]) -> Vec<TableId> {
 fn database_size(system: &SessionEnvironment, args: &Args<'_>) -> Answer {
     let authority = system.catalog.authority();
     let database = match args.text(0) {
-        Some(name) => Some(authority.database_to_connect_to(&name).ok_or_else(|| super::login::undefined_database(&name))?),
+        Some(name) => Some(authority.database_to_connect_to(&name).ok_or_else(|| undefined_database(&name))?),
         None => args.oid(0).and_then(|oid| authority.database(oid)),
     };
     let Some(database) = database else { return size(system, None) };
     let may = authority.may(system.role, ObjectClass::Database, RightsOf::Database(database.oid), Privileges::CONNECT)
         || authority.has_rights_of(system.role, READ_ALL_STATS);
     if !may {
-        return Err(stoa_sql::privileges::denied("database", &database.name));
+        return Err(denied("database", &database.name));
     }
     let published = system.database.tables.services().publication().of(database.oid);
     size(system, Some(stored(&published.map(|published| published.newest()).into_iter().collect::<Vec<_>>())))

@@ -15,7 +15,7 @@ use stoa_exec::settings::{ChosenRole, LogStatement, Settings, levels};
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::{EvalContext, PgResult};
 use stoa_sql::catalog::names::role_name;
-use stoa_sql::privileges::may_schema;
+use stoa_sql::privileges::{may_schema, undefined_database};
 use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, Privileges};
 use stoa_table::services::notifications::Notification;
 use stoa_table::txn::Transaction;
@@ -64,7 +64,7 @@ impl Session {
     pub(crate) fn open(database: Arc<DatabaseInner>, options: SessionOptions) -> PgResult<Self> {
         let authority = Arc::clone(database.transactions.published_catalog().authority());
         let role = login::role_of_session(&authority, &options)?;
-        let known = authority.database(database.oid).cloned().ok_or_else(|| login::undefined_database(&options.database))?;
+        let known = authority.database(database.oid).cloned().ok_or_else(|| undefined_database(&options.database))?;
         if !options.in_background {
             login::check_connect(&authority, &role, &known)?;
         }

@@ -5,7 +5,7 @@ use super::session::SessionShared;
 use arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 use std::sync::Arc;
 use stoa_pg::context::System;
@@ -40,7 +40,14 @@ impl std::fmt::Debug for SessionEnvironment {
 /// What a statement has read of system relations whose rows change while it runs, or that it reads whole: it sees each of them in one
 /// state, made once. By schema and name, and the positions of the columns.
 #[derive(Debug, Default)]
-pub struct SystemRows(pub Mutex<HashMap<(String, String, Vec<usize>), RecordBatch>>);
+pub struct SystemRows {
+    pub whole: Mutex<HashMap<SystemColumns, RecordBatch>>,
+    /// Those of which a part was made: the next time it is all of them.
+    pub parts: Mutex<HashSet<SystemColumns>>,
+}
+
+/// A system relation, by schema and name, and the positions of the columns of it that are read.
+pub type SystemColumns = (String, String, Vec<usize>);
 
 /// The environment of one statement: what it shares with others of its transaction, and its own.
 #[derive(Clone)]

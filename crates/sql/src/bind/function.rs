@@ -649,7 +649,7 @@ impl Binder<'_> {
 
     /// An expression with its direction; NULLs stand as PostgreSQL puts them.
     pub fn sort_key(&self, expr: Expr, options: &ast::OrderByOptions) -> PgResult<SortKey> {
-        if matches!(expr.ty.ty, PgType::Json | PgType::Jsonpath | PgType::Xid | PgType::Void) {
+        if matches!(expr.ty.ty, PgType::Json | PgType::Jsonpath | PgType::Xid | PgType::Void | PgType::Aclitem) {
             return Err(PgError::new(
                 SqlState::UNDEFINED_FUNCTION,
                 format!("could not identify an ordering operator for type {}", expr.ty.ty),

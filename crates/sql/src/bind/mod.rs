@@ -9,6 +9,7 @@ pub mod aggregate;
 mod aggregate_call;
 mod alias;
 mod assign;
+mod behind_views;
 mod column;
 mod compare;
 pub mod dml;

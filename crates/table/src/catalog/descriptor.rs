@@ -151,6 +151,9 @@ pub struct ColumnDescriptor {
     /// How a MATCH cuts its texts into words, as options of a full text index: what the last such index said, or ALTER COLUMN.
     #[serde(default)]
     pub words: Vec<(String, String)>,
+    /// The collation that COLLATE said, if another than the type's own: to be shown; the order is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collation: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

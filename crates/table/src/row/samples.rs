@@ -30,6 +30,7 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
                 dropped: false,
                 hidden: false,
                 words: Vec::new(),
+                collation: None,
             })
             .collect(),
         key: key.iter().map(|(n, descending)| KeyPart { column: id(*n), descending: *descending, form: KeyForm::Value }).collect(),

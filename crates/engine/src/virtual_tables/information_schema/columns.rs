@@ -54,6 +54,13 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 ("generation_expression", c.generated.clone().into()),
                 ("is_updatable", yes(true)),
             ]);
+            if let Some(collation) = &c.collation {
+                cells.extend([
+                    ("collation_catalog", V::from(ctx.catalog.database_name())),
+                    ("collation_schema", "pg_catalog".into()),
+                    ("collation_name", collation.as_str().into()),
+                ]);
+            }
             if let Some(s) = sequence {
                 cells.extend([
                     ("identity_start", V::from(s.start.to_string())),

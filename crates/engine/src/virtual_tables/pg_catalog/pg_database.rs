@@ -21,7 +21,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             ("datconnlimit", V::Int(i64::from(database.connection_limit))),
             ("dattablespace", V::Oid(1663)),
             ("datcollate", "C".into()),
-            ("datctype", "C".into()),
+            ("datctype", "C.UTF-8".into()),
             ("datacl", acl(ctx, RightsOf::Database(database.oid))),
         ]);
     }

@@ -260,11 +260,9 @@ impl Parser<'_> {
         }
         if self.keywords(&["set", "data", "type"]) || self.keyword("type") {
             let data_type = self.data_type()?;
-            if self.keyword("collate") {
-                self.object_name()?;
-            }
+            let collation = if self.keyword("collate") { Some(self.object_name()?) } else { None };
             let using = if self.keyword("using") { Some(self.expression()?) } else { None };
-            return Ok(AlterAction::SetType { column, data_type, using });
+            return Ok(AlterAction::SetType { column, data_type, collation, using });
         }
         if self.keyword("add") {
             return match self.column_constraint()? {
