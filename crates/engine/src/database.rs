@@ -1,4 +1,4 @@
-//! A database that is opened: a handle on what its sessions share.
+//! The databases of a store that is opened: a handle on what their sessions share.
 
 use crate::session::background::{background_build, background_check, background_purge, background_sweep};
 use crate::session::login::{self, LoginRole};
@@ -6,33 +6,38 @@ use crate::session::{Session, SessionOptions};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
 use stoa_exec::environment::admission::Admission;
 use stoa_exec::environment::builds::Builds;
 use stoa_exec::environment::checks::Checks;
-use stoa_exec::environment::{DatabaseInner, DatabaseOptions, upkeep};
+use stoa_exec::environment::{DatabaseInner, DatabaseOptions, Instance, upkeep};
 use stoa_exec::fulltext::TextIndexes;
 use stoa_exec::memory::StatementPool;
 use stoa_exec::settings::Settings;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::privileges::undefined_database;
 use stoa_table::Tables;
+use stoa_table::catalog::{FIRST_DATABASE, Oid};
 use stoa_table::column_cache::ColumnCache;
 use stoa_table::txn::{SpillSpace, TransactionManager};
 
 /// What the changes of one transaction take of memory at most, however much there is.
 const MAX_WRITE_SET_MEMORY: usize = 128 << 20;
 
-/// A handle on an open database; cheap to clone.
+/// A handle on an open store and its databases; cheap to clone. What programs use without a session is the first database.
 #[derive(Clone, Debug)]
 pub struct Database {
     inner: Arc<DatabaseInner>,
+    /// Databases that somebody has connected to.
+    others: Arc<Mutex<BTreeMap<Oid, Arc<DatabaseInner>>>>,
 }
 
 impl Database {
-    /// Opens the database that the tables of a store hold; makes an empty one in an empty store.
+    /// Opens the databases that the tables of a store hold; makes an empty one in an empty store.
     ///
     /// # Errors
     /// What the store reports; XX001 for a catalog that cannot be read.
@@ -67,9 +72,11 @@ impl Database {
             .build_arc()
             .map_err(|e| PgError::internal(e.to_string()))?;
         let state = crate::plan::execute::database_state(options.pieces(), options.batch_rows(), runtime.clone());
-        let catalog = tables.open_catalog().await?;
-        let statistics = Arc::new(stoa_table::statistics::Registry::load(&tables, |oid| catalog.table(oid).is_some()).await?);
-        let has = |table, index| catalog.table(table).is_some_and(|t| t.indexes.iter().any(|i| i.oid == index));
+        tables.open_catalog().await?;
+        let catalogs = tables.services().publication().all();
+        let table = |oid| catalogs.iter().find_map(|catalog| catalog.table(oid));
+        let statistics = Arc::new(stoa_table::statistics::Registry::load(&tables, |oid| table(oid).is_some()).await?);
+        let has = |oid, index| table(oid).is_some_and(|t| t.indexes.iter().any(|i| i.oid == index));
         let checks = Checks::load(&tables, has).await?;
         let transactions = TransactionManager::new(&tables);
         let directory = options.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
@@ -77,18 +84,15 @@ impl Database {
         transactions.set_spill_space(SpillSpace::new(directory, runtime.memory_pool.clone(), most));
         transactions.set_max_transaction_bytes(options.spill_bytes);
         let text_directory = options.text_directory.as_deref();
-        let text =
-            TextIndexes::open(&tables, transactions.feed(), text_directory, options.text_writer_bytes(), &transactions.published_catalog())
-                .await?;
+        let text = TextIndexes::open(&tables, transactions.feed(), text_directory, options.text_writer_bytes(), &catalogs).await?;
         tokio::spawn(stoa_exec::fulltext::follow::run(Arc::downgrade(&text)));
         let started_us = tables.now_us();
         let mut base = Settings::default().with("max_connections", Some(&options.max_sessions.to_string()))?;
         if let Some(bytes) = options.memory_limit_bytes {
             base = base.with("stoa.memory_limit", Some(&format!("{}MB", bytes >> 20)))?;
         }
-        let inner = Arc::new(DatabaseInner {
+        let instance = Arc::new(Instance {
             tables,
-            transactions,
             text,
             columns,
             admission: Admission::new(options.query_memory_bytes),
@@ -104,22 +108,50 @@ impl Database {
             base_settings: RwLock::new(Arc::new(base)),
             server: OnceLock::new(),
             configured_us: AtomicI64::new(started_us),
+            closing: Mutex::default(),
         });
-        stoa_exec::index::build::resume(&inner, background_build);
-        tokio::spawn(upkeep::purge(Arc::downgrade(&inner), background_purge));
-        tokio::spawn(upkeep::sweep(Arc::downgrade(&inner), background_sweep));
-        if inner.options.scrub.rows_per_second > 0 {
-            tokio::spawn(stoa_exec::index::scrub::run(Arc::downgrade(&inner), background_check));
+        let out = Self { inner: Arc::new(DatabaseInner { oid: FIRST_DATABASE, transactions, instance }), others: Arc::default() };
+        start(&out.inner);
+        // Their indexes are built to the end and checked, too, before anybody connects.
+        for catalog in catalogs.iter().filter(|catalog| catalog.database() != FIRST_DATABASE) {
+            out.database(catalog.database());
         }
-        Ok(Self { inner })
+        Ok(out)
     }
 
-    /// Starts a session.
+    /// Starts a session in the database that the options name.
     ///
     /// # Errors
-    /// 53300 when there are too many; 3D000 for another database's name; what settings raise.
+    /// 53300 when there are too many; 3D000 where there is no such database; what settings raise.
     pub fn connect(&self, options: SessionOptions) -> PgResult<Session> {
-        Session::open(self.inner.clone(), options)
+        let catalog = self.inner.transactions.published_catalog();
+        let oid = match options.database.as_str() {
+            "" => Some(FIRST_DATABASE),
+            name => catalog.authority().database_to_connect_to(name).map(|database| database.oid),
+        };
+        // Who may not connect at all is told so first.
+        login::role_of_session(catalog.authority(), &options)?;
+        let database = oid.and_then(|oid| self.database(oid)).ok_or_else(|| undefined_database(&options.database))?;
+        Session::open(database, options)
+    }
+
+    /// A database that there is.
+    fn database(&self, oid: Oid) -> Option<Arc<DatabaseInner>> {
+        if oid == FIRST_DATABASE {
+            return Some(Arc::clone(&self.inner));
+        }
+        let catalog = self.inner.transactions.published_catalog();
+        let mut others = self.others.lock();
+        // Those that were dropped go, and with them the work on them in the background.
+        others.retain(|oid, _| catalog.authority().database(*oid).is_some());
+        if let Some(known) = others.get(&oid) {
+            return Some(Arc::clone(known));
+        }
+        let transactions = self.inner.transactions.of_database(oid)?;
+        let database = Arc::new(DatabaseInner { oid, transactions, instance: Arc::clone(&self.inner.instance) });
+        start(&database);
+        others.insert(oid, Arc::clone(&database));
+        Some(database)
     }
 
     /// The role with a name, for those who ask for a proof.
@@ -148,5 +180,15 @@ impl Database {
     #[must_use]
     pub fn inner(&self) -> &Arc<DatabaseInner> {
         &self.inner
+    }
+}
+
+/// Starts what works on a database in the background.
+fn start(database: &Arc<DatabaseInner>) {
+    stoa_exec::index::build::resume(database, background_build);
+    tokio::spawn(upkeep::purge(Arc::downgrade(database), background_purge));
+    tokio::spawn(upkeep::sweep(Arc::downgrade(database), background_sweep));
+    if database.options.scrub.rows_per_second > 0 {
+        tokio::spawn(stoa_exec::index::scrub::run(Arc::downgrade(database), background_check));
     }
 }

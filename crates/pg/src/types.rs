@@ -55,6 +55,10 @@ pub enum PgType {
     OidVector,
     Tsvector,
     Tsquery,
+    /// Who may do what, as one role has granted it to another. Carried as the text that it is written as.
+    Aclitem,
+    /// An expression in the catalogs: shown as SQL, never read.
+    PgNodeTree,
     Array(Box<PgType>),
     Record(Option<Arc<RecordType>>),
     Map(Box<PgType>, Box<PgType>),
@@ -131,9 +135,11 @@ type_table! {
     Xid, 28, 1011, "xid", "xid", 'U', false, 4;
     OidVector, 30, 1013, "oidvector", "oidvector", 'A', false, -1;
     Json, 114, 199, "json", "json", 'U', false, -1;
+    PgNodeTree, 194, 0, "pg_node_tree", "pg_node_tree", 'Z', false, -1;
     Float4, 700, 1021, "float4", "real", 'N', false, 4;
     Float8, 701, 1022, "float8", "double precision", 'N', true, 8;
     Unknown, 705, 0, "unknown", "unknown", 'X', false, -2;
+    Aclitem, 1033, 1034, "aclitem", "aclitem", 'U', false, 12;
     Bpchar, 1042, 1014, "bpchar", "character", 'S', false, -1;
     Varchar, 1043, 1015, "varchar", "character varying", 'S', false, -1;
     Date, 1082, 1182, "date", "date", 'D', false, 4;

@@ -9,10 +9,12 @@
 //! query                         must give the rows below `----`: columns parted by tabs, NULL, '' as (empty)
 //! explain                       the plan of the query, below `----`
 //! session NAME                  what follows runs on this connection; the first is `main`
+//! session NAME in DATABASE      the same, and it is one to another database
 //! ```
 //!
 //! `sql-tests/neutral` holds what PostgreSQL answers as well: with `STOA_ORACLE="host=… port=… user=… dbname=…"` it is asked too (a
 //! server that asks for no password). `STOA_UPDATE_SQL_TESTS=1` writes what Stoa answers into the files; read the difference.
+//! `STOA_SQL_FILES=PART` takes only files in whose names that stands.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -158,7 +160,7 @@ fn outcome(record: &Record, answer: &Answer) -> (String, Option<Vec<String>>) {
 /// Runs a file; gives what differs and the file as it would be written anew. PostgreSQL is asked for SQLSTATEs, not for our texts.
 async fn run(text: &str, address: SocketAddr, who: (&str, &str), protocol: Protocol, oracle: bool) -> (Vec<String>, String) {
     let mut sessions: BTreeMap<String, Client> = BTreeMap::new();
-    let mut current = "main".to_owned();
+    let (mut current, mut database) = ("main".to_owned(), who.1.to_owned());
     let (mut differ, mut written) = (Vec::new(), String::new());
     for piece in read(text) {
         let record = match piece {
@@ -169,13 +171,14 @@ async fn run(text: &str, address: SocketAddr, who: (&str, &str), protocol: Proto
             }
         };
         if let Some(name) = record.directive.strip_prefix("session ") {
-            current = name.to_owned();
+            let (name, of) = name.split_once(" in ").unwrap_or((name, who.1));
+            (current, database) = (name.to_owned(), of.to_owned());
             writeln!(written, "{}", record.directive).unwrap();
             continue;
         }
         if !sessions.contains_key(&current) {
-            let mut client = Client::connect_as(address, who.0, who.1).await;
-            if oracle {
+            let mut client = Client::connect_as(address, who.0, &database).await;
+            if oracle && database == who.1 {
                 ask(&mut client, "SET search_path = stoa_sql_test", Protocol::Simple).await;
             }
             ask(&mut client, "SET TIME ZONE 'UTC'", Protocol::Simple).await;
@@ -247,10 +250,14 @@ async fn files_say_what_happens() {
     let root = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../../sql-tests");
     let update = std::env::var("STOA_UPDATE_SQL_TESTS").is_ok_and(|value| !matches!(value.as_str(), "" | "0"));
     let oracle = std::env::var("STOA_ORACLE").ok().filter(|dsn| !dsn.is_empty());
+    let part = std::env::var("STOA_SQL_FILES").unwrap_or_default();
     let (mut complaints, mut count) = (Vec::new(), 0);
     for folder in ["neutral", "stoa"] {
         for path in files(&root.join(folder)) {
             count += 1;
+            if !path.file_name().unwrap().to_string_lossy().contains(&part) {
+                continue;
+            }
             let name = format!("{folder}/{}", path.file_name().unwrap().to_string_lossy());
             let mut text = std::fs::read_to_string(&path).unwrap();
             if update {

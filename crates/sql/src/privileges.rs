@@ -9,7 +9,7 @@ use crate::typed::tree::{Access, Bound, BoundBody, CteBody, MergeAction, Mutatio
 use crate::typed::walk;
 use stoa_pg::registry::Func;
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_table::catalog::role::MONITOR;
+use stoa_table::catalog::role::{MONITOR, SIGNAL_BACKEND};
 use stoa_table::catalog::{AclItem, Authority, CatalogSnapshot, ColumnId, ObjectClass, Oid, Privileges, Relation, Rights, RightsOf, acl};
 
 /// `permission denied for …`, 42501.
@@ -22,6 +22,33 @@ pub fn denied(kind: &str, name: &str) -> PgError {
 #[must_use]
 pub fn not_owner(kind: &str, name: &str) -> PgError {
     PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("must be owner of {kind} {name}"))
+}
+
+/// Whether a role may end a session of another, or cancel what it does: those of roles whose rights it has, and with `pg_signal_backend`
+/// others but superusers'.
+///
+/// # Errors
+/// 42501.
+pub fn check_disturb(authority: &Authority, me: Oid, other: Oid, ends: bool) -> PgResult<()> {
+    let (what, doing) = if ends {
+        ("terminate superuser process", "process is being terminated")
+    } else {
+        ("cancel superuser query", "query is being canceled")
+    };
+    let denied = |message: String| Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
+    if authority.is_superuser(other) && !authority.is_superuser(me) {
+        return denied(format!("must be a superuser to {what}"));
+    }
+    if !authority.has_rights_of(me, other) && !authority.has_rights_of(me, SIGNAL_BACKEND) {
+        return denied(format!("must be a member of the role whose {doing} or member of pg_signal_backend"));
+    }
+    Ok(())
+}
+
+/// 3D000.
+#[must_use]
+pub fn undefined_database(name: &str) -> PgError {
+    PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist"))
 }
 
 /// What a relation is called in errors about rights.

@@ -1,6 +1,7 @@
 //! Statements that define objects: plain data, as written. Names are not resolved, types and expressions are sqlparser's.
 
 use crate::ast::{DataType, Expr, Ident, ObjectName, Query, Statement};
+use crate::database::DatabaseStatement;
 use crate::policy::{PolicyStatement, RowSecurityChange};
 use crate::rights::{DefaultPrivilegesStatement, GrantStatement, RoleRef, RoleStatement};
 
@@ -274,6 +275,7 @@ pub enum AlterAction {
     SetType {
         column: Ident,
         data_type: DataType,
+        collation: Option<ObjectName>,
         using: Option<Expr>,
     },
     AddIdentity {
@@ -375,7 +377,6 @@ pub enum CommentTarget {
         name: String,
         table: ObjectName,
     },
-    Database(Ident),
     Other(String),
 }
 
@@ -460,6 +461,7 @@ pub enum Ddl {
         with_data: bool,
     },
     Role(RoleStatement),
+    Database(DatabaseStatement),
     Grant(GrantStatement),
     Policy(PolicyStatement),
     DefaultPrivileges(DefaultPrivilegesStatement),

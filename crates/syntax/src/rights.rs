@@ -84,14 +84,6 @@ pub enum RoleStatement {
         database: Option<String>,
         change: SettingChange,
     },
-    AlterDatabaseSettings {
-        database: String,
-        change: SettingChange,
-    },
-    DatabaseOwner {
-        database: String,
-        owner: RoleRef,
-    },
     Rename {
         role: RoleRef,
         new: String,

@@ -53,15 +53,15 @@ impl Tables {
         self.services.clock().now_us()
     }
 
-    /// Reads the catalog that the store holds; makes it in an empty store. Temporary objects and tables that nothing names go. It is
-    /// the published one from then on.
+    /// Reads the catalogs that the store holds; makes that of the first database in an empty store. Temporary objects and tables that
+    /// nothing names go. They are the published ones from then on; that of the first database comes back.
     ///
     /// # Errors
     /// What the store reports; XX001 for rows that cannot be read.
     pub async fn open_catalog(&self) -> PgResult<Arc<CatalogSnapshot>> {
-        let catalog = rows::open(&self.store, Arc::clone(self.services.numbers())).await?;
-        self.services.publication().open(catalog);
-        Ok(self.services.publication().newest())
+        let catalogs = rows::open(&self.store, Arc::clone(self.services.numbers())).await?;
+        self.services.publication().open(catalogs);
+        Ok(self.services.publication().first().newest())
     }
 
     /// Writes a consistent copy of everything, as of the returned time, into an empty directory.

@@ -98,8 +98,10 @@ pub(crate) async fn alter(
                 .collect();
             let mut changes = Vec::with_capacity(typed.len());
             for action in &steps {
-                if let AlterAction::SetType { column, data_type, using } = action {
-                    changes.push(TypeChange { name: fold(column), ty: type_name::sql_type(data_type)?, using: using.as_ref() });
+                if let AlterAction::SetType { column, data_type, collation, using } = action {
+                    let ty = type_name::sql_type(data_type)?;
+                    let collation = super::collation::of_column(collation.as_ref(), &ty.ty)?;
+                    changes.push(TypeChange { name: fold(column), ty, collation, using: using.as_ref() });
                 }
             }
             let mut unchecked = !typed.is_empty();
@@ -230,7 +232,7 @@ fn refused_words(words: &str, relation: &str, kind: &str) -> PgError {
 }
 
 pub(super) fn is_collation(name: &str) -> bool {
-    super::builder::check_collation(name).is_ok()
+    super::collation::check(name).is_ok()
 }
 
 // Names.

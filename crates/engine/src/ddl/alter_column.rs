@@ -160,6 +160,7 @@ fn retext(work: Work<'_>, old: &TableDescriptor, new: &mut TableDescriptor) -> P
 pub(super) struct TypeChange<'a> {
     pub name: String,
     pub ty: SqlType,
+    pub collation: Option<String>,
     pub using: Option<&'a ast::Expr>,
 }
 
@@ -181,6 +182,7 @@ pub(super) async fn set_types(
         if changed.iter().any(|other| other.id == found.id) {
             return Err(PgError::unsupported(format!("cannot alter type of column \"{}\" twice", found.name)));
         }
+        change_column(&mut new, found.id, |c| c.collation.clone_from(&change.collation));
         values.push((found.id, assigned(value, &change.ty)));
         rewrites |= change.using.is_some() || !same_bytes(&found.ty, &change.ty);
         changed.push(found);
@@ -247,7 +249,7 @@ fn retype(
     found: &ColumnDescriptor,
     change: &TypeChange<'_>,
 ) -> PgResult<Expr> {
-    let TypeChange { name, ty, using } = change;
+    let TypeChange { name, ty, using, collation: _ } = change;
     let table = new.clone();
     let catalog = work.catalog();
     for relation in catalog.relations() {

@@ -3,6 +3,7 @@
 //! Invariant: what a [`TableBuilder`] holds is a table that could be stored; nothing is written before [`super::table`] or
 //! [`super::alter`] does it.
 
+use super::collation;
 use super::row_key::{self, check_key_type};
 use super::sequence::{self, SequencePlan};
 use super::work::{Work, folded, undefined_relation};
@@ -168,10 +169,8 @@ impl<'a> TableBuilder<'a> {
     /// Adds a column as written; what is said about it follows with [`TableBuilder::column_constraints`].
     pub async fn add_column(&mut self, column: &Column) -> PgResult<ColumnId> {
         let name = fold(&column.name);
-        if let Some(collation) = &column.collation {
-            check_collation(&Work::shown(collation))?;
-        }
         if let Some(ty) = serial_type(&column.data_type) {
+            collation::of_column(column.collation.as_ref(), &ty)?;
             let id = self.push_column(name.clone(), SqlType::new(ty.clone()))?;
             let plan = SequencePlan::new(&ty);
             let sequence = self.own_sequence(id, None, plan).await?;
@@ -182,10 +181,11 @@ impl<'a> TableBuilder<'a> {
             return Ok(id);
         }
         let ty = type_name::sql_type(&column.data_type).map_err(|e| e.at(self.work.position_of(column.name.span)))?;
-        if column.collation.is_some() {
-            check_collatable(&ty.ty)?;
-        }
+        let said = collation::of_column(column.collation.as_ref(), &ty.ty)?;
         let id = self.push_column(name.clone(), ty)?;
+        if let Some(column) = self.column_mut(id) {
+            column.collation = said;
+        }
         if matches!(column.data_type, ast::DataType::TinyInt(_)) {
             let range = row_key::tinyint_range(&name)?;
             self.add_check(&range.0, &range.1).await?;
@@ -996,26 +996,6 @@ fn serial_type(ty: &ast::DataType) -> Option<PgType> {
         "smallserial" | "serial2" => PgType::Int2,
         _ => return None,
     })
-}
-
-/// Collations that order by code points, which is the one order there is.
-pub(crate) fn check_collation(name: &str) -> PgResult<()> {
-    match name.trim_start_matches("pg_catalog.") {
-        "C" | "POSIX" | "default" | "ucs_basic" => Ok(()),
-        other => Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("collation \"{other}\" for encoding \"UTF8\" does not exist"))),
-    }
-}
-
-/// 42804 for types whose values are no texts.
-pub(crate) fn check_collatable(ty: &PgType) -> PgResult<()> {
-    let element = match ty {
-        PgType::Array(element) => element,
-        other => other,
-    };
-    if element.is_string() {
-        return Ok(());
-    }
-    Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("collations are not supported by type {ty}")))
 }
 
 /// # Errors

@@ -29,7 +29,7 @@ pub(super) fn set(table: &mut TableDescriptor, name: &Ident) -> PgResult<()> {
             .hint("It is a timestamp, a date or an integer."));
     }
     table.timestamp = Some(found.id);
-    Ok(())
+    super::map::check(table)
 }
 
 /// ALTER TABLE: says it, or that there is none.

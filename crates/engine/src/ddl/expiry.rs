@@ -40,6 +40,7 @@ pub(super) fn set(work: Work<'_>, table: &mut TableDescriptor, expr: &ast::Expr)
     let context = work.bind_context(&catalog, &path);
     let bound = stoa_sql::bind::expiry::bind(&context, table, expr)?;
     table.expires = Some(work.stored(table, &bound)?);
+    super::map::check(table)?;
     Ok(bound)
 }
 

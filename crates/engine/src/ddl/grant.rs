@@ -138,7 +138,7 @@ fn targets(work: &Work<'_>, target: &GrantTarget) -> PgResult<Vec<RightsOf>> {
         GrantTarget::Sequences(names) => names.iter().map(|name| relation(work, name, true)).collect(),
         GrantTarget::Functions(functions) => functions.iter().map(|f| function(f).map(|f| RightsOf::Function(function_key(&f)))).collect(),
         GrantTarget::Databases(names) => {
-            names.iter().map(|name| super::role::check_database(work, &fold(name)).map(|()| RightsOf::Database)).collect()
+            names.iter().map(|name| work.database(&fold(name)).map(|database| RightsOf::Database(database.oid))).collect()
         }
         GrantTarget::Schemas(names) => names.iter().map(|name| schema(name).map(RightsOf::Schema)).collect(),
         GrantTarget::Languages(names) => names

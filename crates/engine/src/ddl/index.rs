@@ -107,7 +107,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     for element in &create.elements {
         let (expr, collation) = strip_collation(&element.expr);
         if let Some(collation) = collation {
-            super::builder::check_collation(&Work::shown(collation))?;
+            super::collation::check(&Work::shown(collation))?;
         }
         let nulls_first = element.nulls_first.unwrap_or(element.descending);
         let (key, ty) = match column_of(expr) {
@@ -128,7 +128,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
             }
         };
         if collation.is_some() {
-            super::builder::check_collatable(&ty.ty)?;
+            super::collation::check_takes(&ty.ty)?;
         }
         let class = match &element.operator_class {
             Some(class) => super::opclass::class_of(create.method.as_deref().unwrap_or("btree"), class, &ty.ty)?,
@@ -424,7 +424,7 @@ pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget, concurrently
             jobs.extend(tables_of(&catalog, Some(schema.oid)));
         }
         ReindexTarget::Database(name) => {
-            if let Some(name) = name.as_ref().map(fold).filter(|n| *n != work.ctx.session.database) {
+            if let Some(name) = name.as_ref().map(fold).filter(|n| !work.ctx.catalog.is_this_database(n)) {
                 return Err(PgError::unsupported(format!("can only reindex the currently open database, not \"{name}\"")));
             }
             jobs.extend(tables_of(&catalog, None));

@@ -36,6 +36,12 @@ pub(super) fn check(table: &TableDescriptor) -> PgResult<()> {
     if table.mapping.is_some() || table.is_raw() {
         return refuse("A raw table has cells of its own.", "Map its columns one by one.");
     }
+    if table.expires.is_some() {
+        return refuse("Its rows end by themselves, and entries would outlive them.", "Give the maps a family of their own with a ttl.");
+    }
+    if table.timestamp.is_some() {
+        return refuse("UPSERT leaves newer rows as they are, and would write their entries.", "Give the maps a table of their own.");
+    }
     if table.rows_end() {
         return refuse("Its rows expire, and entries would outlive them.", "Give the maps a family of their own with a ttl.");
     }

@@ -11,7 +11,9 @@ mod alter_family;
 mod alter_index;
 mod alter_view;
 mod builder;
+mod collation;
 mod data_time;
+mod database;
 mod dependency;
 #[cfg(test)]
 mod epoch_tests;
@@ -115,6 +117,7 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
             Ddl::Refresh { name, concurrently, with_data } => table::refresh(work, name, *concurrently, *with_data).await,
             Ddl::DropUnknown { kind, names, if_exists } => drop_unknown(&work, kind, names, *if_exists),
             Ddl::Role(statement) => role::execute(work, statement).await,
+            Ddl::Database(statement) => database::execute(work, statement).await,
             Ddl::Policy(statement) => policy::execute(work, statement).await,
             Ddl::Grant(statement) => grant::execute(work, statement).await,
             Ddl::DefaultPrivileges(statement) => grant::change_defaults(work, statement).await,
@@ -126,7 +129,6 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
 fn unsupported(words: &str) -> PgError {
     let error = PgError::unsupported(format!("{words} is not supported"));
     match words {
-        "CREATE DATABASE" | "DROP DATABASE" | "ALTER DATABASE" => error.hint("There is one database; use schemas."),
         "CREATE FUNCTION" | "CREATE PROCEDURE" | "CREATE TRIGGER" | "CREATE LANGUAGE" => error.hint("There is no procedural language."),
         "CREATE EXTENSION" | "ALTER EXTENSION" => error.hint("There are no extensions: what Stoa has is built in."),
         "CREATE TYPE" | "CREATE DOMAIN" => error.hint("Use a built-in type and a CHECK constraint."),
@@ -139,7 +141,6 @@ fn drop_unknown(work: &Work<'_>, kind: &str, names: &[(String, Option<String>, O
     for (name, arguments, table) in names {
         let unquoted = name.trim_matches('"');
         let there = match kind {
-            "database" => matches!(unquoted, "stoa" | "postgres") || unquoted == work.ctx.session.database,
             "collation" => alter::is_collation(unquoted),
             "tablespace" => matches!(unquoted, "pg_default" | "pg_global"),
             "text search configuration" => matches!(unquoted, "simple" | "english"),
@@ -154,7 +155,6 @@ fn drop_unknown(work: &Work<'_>, kind: &str, names: &[(String, Option<String>, O
             (None, Some(table)) => (SqlState::UNDEFINED_OBJECT, format!("{kind} \"{name}\" for table \"{table}\" does not exist")),
             (None, None) if function && !if_exists => (SqlState::UNDEFINED_FUNCTION, format!("could not find a {kind} named \"{name}\"")),
             (None, None) if function => (SqlState::UNDEFINED_FUNCTION, format!("{kind} {name}() does not exist")),
-            (None, None) if kind == "database" => (SqlState::INVALID_CATALOG_NAME, format!("database \"{unquoted}\" does not exist")),
             (None, None) if kind == "statistics" => (SqlState::UNDEFINED_OBJECT, format!("statistics object \"{name}\" does not exist")),
             (None, None) if kind == "collation" => {
                 (SqlState::UNDEFINED_OBJECT, format!("collation \"{name}\" for encoding \"UTF8\" does not exist"))
@@ -457,7 +457,7 @@ fn commented(work: Work<'_>, target: &CommentTarget) -> PgResult<Option<Arc<Rela
             let table = name.0.split_last().map(|(_, table)| ObjectName(table.to_vec())).filter(|table| !table.0.is_empty());
             table.map_or(Ok(None), |table| work.find(&table))
         }
-        CommentTarget::Database(_) | CommentTarget::Other(_) => Ok(None),
+        CommentTarget::Other(_) => Ok(None),
     }
 }
 
@@ -561,7 +561,6 @@ async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -
         }
         CommentTarget::Constraint { name, table } => comment_on_constraint(work, &fold(name), work.table(table)?, &text)?,
         CommentTarget::Policy { name, table } => policy::comment(work, name, work.table(table)?, text)?,
-        CommentTarget::Database(_) => return Err(PgError::unsupported("COMMENT ON DATABASE is not supported")),
         CommentTarget::Other(word) => return Err(PgError::unsupported(format!("COMMENT ON {word} is not supported"))),
     }
     Ok(TAG.into())

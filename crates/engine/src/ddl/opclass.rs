@@ -6,42 +6,11 @@
 use super::work::Work;
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_sql::bind::name_parts;
+use stoa_sql::catalog::opclass;
 use stoa_syntax::ast::{Ident, ObjectName};
-
-/// The classes of btree that PostgreSQL has for types that Stoa has, with the type that each takes and whether it is that type's own.
-const BTREE: &[(&str, PgType, bool)] = &[
-    ("bool_ops", PgType::Bool, true),
-    ("bpchar_ops", PgType::Bpchar, true),
-    ("bpchar_pattern_ops", PgType::Bpchar, false),
-    ("bytea_ops", PgType::Bytea, true),
-    ("char_ops", PgType::Char, true),
-    ("date_ops", PgType::Date, true),
-    ("float4_ops", PgType::Float4, true),
-    ("float8_ops", PgType::Float8, true),
-    ("int2_ops", PgType::Int2, true),
-    ("int4_ops", PgType::Int4, true),
-    ("int8_ops", PgType::Int8, true),
-    ("interval_ops", PgType::Interval, true),
-    ("jsonb_ops", PgType::Jsonb, true),
-    ("name_ops", PgType::Name, true),
-    ("numeric_ops", PgType::Numeric, true),
-    ("oid_ops", PgType::Oid, true),
-    ("text_ops", PgType::Text, true),
-    ("text_pattern_ops", PgType::Text, false),
-    ("time_ops", PgType::Time, true),
-    ("timestamp_ops", PgType::Timestamp, true),
-    ("timestamptz_ops", PgType::Timestamptz, true),
-    ("timetz_ops", PgType::Timetz, true),
-    ("tsquery_ops", PgType::Tsquery, true),
-    ("tsvector_ops", PgType::Tsvector, true),
-    ("uuid_ops", PgType::Uuid, true),
-    ("varchar_ops", PgType::Text, false),
-    ("varchar_pattern_ops", PgType::Text, false),
-];
 
 /// Classes of btree for types that Stoa has not: nothing is of these types.
 const BTREE_OTHERS: &[&str] = &[
-    "array_ops",
     "bit_ops",
     "cidr_ops",
     "enum_ops",
@@ -72,9 +41,8 @@ pub(super) fn class_of(method: &str, class: &ObjectName, ty: &PgType) -> PgResul
         _ => return Err(undefined(&Work::shown(class), method)),
     };
     let found: Option<(bool, bool)> = match method {
-        "btree" if name == "array_ops" => Some((ty.is_array(), true)),
         "btree" if BTREE_OTHERS.contains(&name) => Some((false, false)),
-        "btree" => BTREE.iter().find(|(known, ..)| *known == name).map(|(_, takes, own)| (is_taken(ty, takes), *own)),
+        "btree" => opclass::named(name).map(|class| (opclass::takes(class, ty), class.is_own)),
         // Those of documents, which full text indexes are of, and of types whose indexes are refused as such.
         "gin" => match name {
             "tsvector_ops" => Some((*ty == PgType::Tsvector, true)),
@@ -110,15 +78,4 @@ pub(super) fn check_kept(class: Option<&str>, ty: &PgType) -> PgResult<()> {
 
 fn undefined(name: &str, method: &str) -> PgError {
     PgError::new(SqlState::UNDEFINED_OBJECT, format!("operator class \"{name}\" does not exist for access method \"{method}\""))
-}
-
-/// Whether values of a type are, byte for byte, values of the type that a class takes.
-fn is_taken(ty: &PgType, takes: &PgType) -> bool {
-    ty == takes
-        || match takes {
-            PgType::Text => *ty == PgType::Varchar,
-            PgType::Bpchar => matches!(ty, PgType::Text | PgType::Varchar),
-            PgType::Oid => ty.is_oid_like() && !matches!(ty, PgType::Oid | PgType::Xid),
-            _ => false,
-        }
 }

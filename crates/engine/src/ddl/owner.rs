@@ -1,8 +1,9 @@
 //! Owners: who an object belongs to, what a role owns, and what becomes of it.
 
 use super::dependency::{Dropping, Object};
-use super::role::{check_database, denied};
+use super::role::denied;
 use super::work::Work;
+use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::catalog::deparse::quote_name;
 use stoa_sql::catalog::names::{class_on_path, role_name};
@@ -40,7 +41,10 @@ pub(super) fn described(catalog: &CatalogSnapshot, of: RightsOf) -> (&'static st
             (relation_kind(catalog, oid), stoa_sql::catalog::names::class_name(catalog, oid).map(|c| c.name).unwrap_or_default())
         }
         RightsOf::Schema(oid) => ("schema", catalog.schema(oid).map_or_else(String::new, |s| s.name.clone())),
-        RightsOf::Database => ("database", "stoa".to_owned()),
+        RightsOf::Database(oid) => {
+            let database = catalog.authority().database(oid);
+            ("database", database.map_or_else(String::new, |database| database.name.clone()))
+        }
         RightsOf::Function(key) => ("function", super::grant::function_named(key).map_or_else(String::new, |f| f.name.to_owned())),
         RightsOf::Language(_) => ("language", String::new()),
         RightsOf::Type(_) => ("type", String::new()),
@@ -76,11 +80,11 @@ pub(super) fn change(work: Work<'_>, of: RightsOf, to: &RoleRef) -> PgResult<()>
                 }
             }
             RightsOf::Schema(_) => {
-                if !work.authority().may(work.ctx.role, ObjectClass::Database, RightsOf::Database, Privileges::CREATE) {
+                if !work.authority().may(work.ctx.role, ObjectClass::Database, work.this_database(), Privileges::CREATE) {
                     return Err(denied_on("database", &work.ctx.session.database));
                 }
             }
-            RightsOf::Database | RightsOf::Function(_) | RightsOf::Language(_) | RightsOf::Type(_) => {}
+            RightsOf::Database(_) | RightsOf::Function(_) | RightsOf::Language(_) | RightsOf::Type(_) => {}
         }
     }
     give(&work, &catalog, of, new.oid)
@@ -120,17 +124,6 @@ fn give(work: &Work<'_>, catalog: &CatalogSnapshot, of: RightsOf, new: Oid) -> P
     Ok(())
 }
 
-/// ALTER DATABASE … OWNER TO.
-pub(super) fn database_owner(work: Work<'_>, database: &str, owner: &RoleRef) -> PgResult<()> {
-    check_database(&work, database)?;
-    let authority = work.authority();
-    if !work.is_superuser() && !authority.role(work.ctx.role).is_some_and(|role| role.create_db) {
-        check_owns(&work, RightsOf::Database)?;
-        return Err(denied("permission denied to change owner of database"));
-    }
-    change(work, RightsOf::Database, owner)
-}
-
 /// The roles of REASSIGN OWNED and DROP OWNED, whose rights whoever asks must have.
 fn owners(work: &Work<'_>, named: &[RoleRef], doing: &str) -> PgResult<Vec<Oid>> {
     let mut out = Vec::with_capacity(named.len());
@@ -154,7 +147,7 @@ fn owners(work: &Work<'_>, named: &[RoleRef], doing: &str) -> PgResult<Vec<Oid>>
 /// What roles own.
 fn owned(work: &Work<'_>, roles: &[Oid]) -> Vec<RightsOf> {
     let authority = work.authority();
-    authority.all_rights().filter(|(_, rights)| roles.contains(&rights.owner)).map(|(of, _)| *of).collect()
+    authority.all_rights().filter(|(_, rights)| roles.contains(&rights.owner)).map(|(of, _)| of).collect()
 }
 
 /// REASSIGN OWNED.
@@ -196,7 +189,7 @@ pub(super) async fn drop_owned(work: Work<'_>, by: &[RoleRef], cascade: bool) ->
             },
             RightsOf::Schema(oid) => dropping.name(Object::Schema(oid)),
             // The database stays, and so does what is built in.
-            RightsOf::Database | RightsOf::Function(_) | RightsOf::Language(_) | RightsOf::Type(_) => {}
+            RightsOf::Database(_) | RightsOf::Function(_) | RightsOf::Language(_) | RightsOf::Type(_) => {}
         }
     }
     dropping.settle().await?;
@@ -227,7 +220,7 @@ fn forget_grants(work: &Work<'_>, role: Oid) -> PgResult<()> {
         let new =
             Rights { owner: rights.owner, acl: rights.acl.as_ref().map(|list| without(list, rights.owner)), columns: columns.collect() };
         if new != **rights {
-            work.put_rights(*of, new)?;
+            work.put_rights(of, new)?;
         }
     }
     for defaults in authority.defaults() {
@@ -244,12 +237,34 @@ fn forget_grants(work: &Work<'_>, role: Oid) -> PgResult<()> {
     Ok(())
 }
 
-/// What keeps a role from being dropped, as PostgreSQL tells it: objects that it owns or has privileges on.
+/// What keeps a role from being dropped, as PostgreSQL tells it: databases, and objects of this one, that it owns or has privileges on.
 pub(super) fn uses_of(catalog: &CatalogSnapshot, path: &[Oid], role: Oid) -> Vec<String> {
-    let authority = catalog.authority();
+    let databases = catalog.authority().all_rights().filter(|(of, _)| matches!(of, RightsOf::Database(_)));
+    let mut out = uses_among(catalog, path, role, databases);
+    out.extend(uses_within(catalog, path, role));
+    out
+}
+
+/// Those in databases other than one: how many in each.
+pub(super) fn uses_elsewhere(catalogs: &[Arc<CatalogSnapshot>], database: Oid, role: Oid) -> Vec<String> {
+    let others = catalogs.iter().filter(|catalog| catalog.database() != database);
+    let counted = others.map(|catalog| (uses_within(catalog, &[], role).len(), catalog.database_name()));
+    counted
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| format!("{count} object{} in database {}", if count == 1 { "" } else { "s" }, quote_name(name)))
+        .collect()
+}
+
+/// Those of some rights.
+fn uses_among<'a>(
+    catalog: &CatalogSnapshot,
+    path: &[Oid],
+    role: Oid,
+    rights: impl Iterator<Item = (RightsOf, &'a Arc<Rights>)>,
+) -> Vec<String> {
     let mut out = Vec::new();
-    for (of, rights) in authority.all_rights() {
-        let shown = || shown(catalog, path, *of);
+    for (of, rights) in rights {
+        let shown = || shown(catalog, path, of);
         if rights.owner == role {
             out.push(format!("owner of {}", shown()));
             continue;
@@ -260,10 +275,17 @@ pub(super) fn uses_of(catalog: &CatalogSnapshot, path: &[Oid], role: Oid) -> Vec
         }
         for (id, list) in &rights.columns {
             if concerns(list) {
-                out.push(format!("privileges for column {} of {}", column_name(catalog, *of, *id), shown()));
+                out.push(format!("privileges for column {} of {}", column_name(catalog, of, *id), shown()));
             }
         }
     }
+    out
+}
+
+/// Those in the catalog's own database.
+fn uses_within(catalog: &CatalogSnapshot, path: &[Oid], role: Oid) -> Vec<String> {
+    let authority = catalog.authority();
+    let mut out = uses_among(catalog, path, role, authority.own_rights());
     for defaults in authority.defaults() {
         let what = match defaults.of.class {
             ObjectClass::Sequence => "sequences",
@@ -305,7 +327,7 @@ pub(super) fn class_of(catalog: &CatalogSnapshot, of: RightsOf) -> ObjectClass {
     match of {
         RightsOf::Relation(oid) => relation_class(catalog, oid),
         RightsOf::Schema(_) => ObjectClass::Schema,
-        RightsOf::Database => ObjectClass::Database,
+        RightsOf::Database(_) => ObjectClass::Database,
         RightsOf::Function(_) => ObjectClass::Function,
         RightsOf::Language(_) => ObjectClass::Language,
         RightsOf::Type(_) => ObjectClass::Type,

@@ -63,14 +63,13 @@ pub(super) fn check(work: &Work<'_>, ddl: &Ddl) -> PgResult<()> {
                 if parts.is_empty() { Ok(()) } else { owned_relation(work, &ObjectName(parts)) }
             }
             CommentTarget::Constraint { table, .. } | CommentTarget::Policy { table, .. } => owned_relation(work, table),
-            CommentTarget::Database(_) => check_owns(work, RightsOf::Database),
             CommentTarget::Other(_) => Ok(()),
         },
         Ddl::Reindex { target, .. } => match target {
             ReindexTarget::Index(name) => owned_index(work, name),
             ReindexTarget::Table(name) => owned_relation(work, name),
             ReindexTarget::Schema(name) => owned_schema(work, &fold(name)),
-            ReindexTarget::Database(_) => check_owns(work, RightsOf::Database),
+            ReindexTarget::Database(_) => check_owns(work, work.this_database()),
         },
         Ddl::Refresh { name, .. } => owned_relation(work, name),
         Ddl::Policy(PolicyStatement::Drop { table, .. }) => owned_relation(work, table).map_err(|error| match work.split(table) {
@@ -79,15 +78,15 @@ pub(super) fn check(work: &Work<'_>, ddl: &Ddl) -> PgResult<()> {
             _ => error,
         }),
         Ddl::Policy(statement) => owned_relation(work, statement.table()),
-        // Checked where the role, the grantee, the table or the new owner is known.
-        Ddl::Undrop { .. } | Ddl::Role(_) | Ddl::Grant(_) | Ddl::DefaultPrivileges(_) => Ok(()),
+        // Checked where the role, the database, the grantee, the table or the new owner is known.
+        Ddl::Undrop { .. } | Ddl::Role(_) | Ddl::Database(_) | Ddl::Grant(_) | Ddl::DefaultPrivileges(_) => Ok(()),
         // There are none, or nobody may.
         Ddl::DropUnknown { .. } | Ddl::Unsupported(_) => Ok(()),
     }
 }
 
 fn check_database(work: &Work<'_>, wanted: Privileges) -> PgResult<()> {
-    if work.authority().may(work.ctx.role, ObjectClass::Database, RightsOf::Database, wanted) {
+    if work.authority().may(work.ctx.role, ObjectClass::Database, work.this_database(), wanted) {
         return Ok(());
     }
     let name = &work.ctx.session.database;
@@ -295,7 +294,7 @@ pub(super) fn may_maintain(work: &Work<'_>, table: Oid, doing: &str) -> bool {
     let catalog = work.catalog();
     let relation = catalog.view_of_rows(table).map_or(table, |view| view.oid);
     let authority = work.authority();
-    if authority.owns(work.ctx.role, RightsOf::Relation(relation)) || authority.owns(work.ctx.role, RightsOf::Database) {
+    if authority.owns(work.ctx.role, RightsOf::Relation(relation)) || authority.owns(work.ctx.role, work.this_database()) {
         return true;
     }
     let (_, name) = described(&catalog, RightsOf::Relation(relation));

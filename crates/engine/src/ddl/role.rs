@@ -13,7 +13,6 @@ use stoa_pg::values::input_text;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::catalog::names::quoted_role;
 use stoa_syntax::rights::{RoleOption, RoleRef, RoleStatement, RoleWord, SettingChange};
-use stoa_table::catalog::authority::DATABASE;
 use stoa_table::catalog::role::{DATABASE_OWNER, Membership, StartSettings, StoredVerifier};
 use stoa_table::catalog::store::{encode, role_key, settings_key};
 use stoa_table::catalog::{Authority, Oid, RightsOf, RoleDescriptor};
@@ -108,19 +107,6 @@ pub(super) async fn execute(work: Work<'_>, statement: &RoleStatement) -> PgResu
         RoleStatement::AlterSettings { role, database, change } => {
             alter_settings(work, role.as_ref(), database.as_deref(), change).await?;
             "ALTER ROLE"
-        }
-        RoleStatement::AlterDatabaseSettings { database, change } => {
-            check_database(&work, database)?;
-            if !work.authority().owns(work.ctx.role, RightsOf::Database) {
-                return Err(denied(format!("must be owner of database {database}")));
-            }
-            change_settings(work, DATABASE, 0, change).await?;
-            "ALTER DATABASE"
-        }
-        RoleStatement::DatabaseOwner { database, owner } => {
-            check_database(&work, database)?;
-            super::owner::database_owner(work, database, owner)?;
-            "ALTER DATABASE"
         }
         RoleStatement::Rename { role, new } => {
             rename(work, role, new).await?;
@@ -413,7 +399,9 @@ async fn drop_roles(work: Work<'_>, names: &[RoleRef], if_exists: bool) -> PgRes
 }
 
 fn drop_role(work: &Work<'_>, role: &RoleDescriptor) -> PgResult<()> {
-    let uses = super::owner::uses_of(&work.catalog(), &work.path(), role.oid);
+    let mut uses = super::owner::uses_of(&work.catalog(), &work.path(), role.oid);
+    let this = work.ctx.database.oid;
+    uses.extend(super::owner::uses_elsewhere(&work.ctx.database.tables.services().publication().all(), this, role.oid));
     if !uses.is_empty() {
         return Err(still_used(&role.name, &uses));
     }
@@ -439,7 +427,13 @@ fn drop_role(work: &Work<'_>, role: &RoleDescriptor) -> PgResult<()> {
         }
         catalog.authority_mut().remove_role(oid);
         Ok(())
-    })
+    })?;
+    let name = role.name.clone();
+    work.ctx.txn.check_catalogs(move |catalogs| {
+        let uses = super::owner::uses_elsewhere(catalogs, this, oid);
+        if uses.is_empty() { Ok(()) } else { Err(still_used(&name, &uses)) }
+    });
+    Ok(())
 }
 
 fn still_used(name: &str, uses: &[String]) -> PgError {
@@ -516,18 +510,8 @@ fn remove_member(work: &Work<'_>, role: &RoleDescriptor, mut member: RoleDescrip
 
 // Settings that sessions begin with.
 
-/// 3D000 for another database's name.
-pub(super) fn check_database(work: &Work<'_>, name: &str) -> PgResult<()> {
-    if matches!(name, "stoa" | "postgres") || name == work.ctx.session.database {
-        return Ok(());
-    }
-    Err(PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")))
-}
-
 async fn alter_settings(work: Work<'_>, named: Option<&RoleRef>, database: Option<&str>, change: &SettingChange) -> PgResult<()> {
-    if let Some(database) = database {
-        check_database(&work, database)?;
-    }
+    let known = database.map(|name| work.database(name)).transpose()?.map(|database| database.oid);
     let role = match named {
         Some(named) => {
             let role = work.locked_role(named).await?;
@@ -540,8 +524,8 @@ async fn alter_settings(work: Work<'_>, named: Option<&RoleRef>, database: Optio
             role.oid
         }
         None => {
-            let allowed = match database {
-                Some(_) => work.authority().owns(work.ctx.role, RightsOf::Database),
+            let allowed = match known {
+                Some(oid) => work.authority().owns(work.ctx.role, RightsOf::Database(oid)),
                 None => work.is_superuser(),
             };
             if !allowed {
@@ -553,10 +537,10 @@ async fn alter_settings(work: Work<'_>, named: Option<&RoleRef>, database: Optio
             0
         }
     };
-    change_settings(work, if database.is_some() { DATABASE } else { 0 }, role, change).await
+    change_settings(work, known.unwrap_or(0), role, change).await
 }
 
-async fn change_settings(work: Work<'_>, database: Oid, role: Oid, change: &SettingChange) -> PgResult<()> {
+pub(super) async fn change_settings(work: Work<'_>, database: Oid, role: Oid, change: &SettingChange) -> PgResult<()> {
     work.ctx.txn.lock_name(ROLES, &format!("settings {database} {role}")).await?;
     let known = work.authority().settings_of(database, role).map(|s| s.values.clone()).unwrap_or_default();
     let mut values = known;

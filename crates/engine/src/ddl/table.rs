@@ -326,6 +326,7 @@ async fn like_columns(
         let comment = includes(options, "comments");
         if let Some(new) = builder.table.columns.iter_mut().find(|c| c.id == id) {
             new.not_null |= column.not_null;
+            new.collation.clone_from(&column.collation);
             if default && column.identity.is_none() {
                 new.default.clone_from(&column.default);
             }

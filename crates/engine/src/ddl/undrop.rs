@@ -36,7 +36,7 @@ fn retention(work: Work<'_>) -> Option<Duration> {
 }
 
 /// Keeps tables that the transaction drops, and gives what keeps its place in the store: the tables and the sequences that they own.
-/// Temporary tables, rows of materialized views and foreign tables are not kept. Indexes that are not built to their end are not, nor are
+/// Temporary tables, rows of materialized views, foreign tables and those with maps are not kept. Indexes that are not built to their end are not, nor are
 /// files of full text indexes: these are made again from the rows.
 pub(super) fn keep<'t>(
     work: Work<'_>,
@@ -48,7 +48,8 @@ pub(super) fn keep<'t>(
     let dropped_us = work.ctx.database.tables.now_us();
     for table in tables {
         let Some(schema) = catalog.schema(table.schema).filter(|schema| schema.temporary.is_none()) else { continue };
-        if table.temporary || table.mapping.is_some() || is_hidden(&table.name) {
+        let of_maps = table.entries_of.is_some() || table.map_columns().next().is_some();
+        if table.temporary || table.mapping.is_some() || of_maps || is_hidden(&table.name) {
             continue;
         }
         let mut table = table.clone();
@@ -254,6 +255,12 @@ async fn with_foreign_keys(work: Work<'_>, mut table: TableDescriptor) -> PgResu
 
 // The end.
 
+/// Frees what a dropped table and its sequences have in the store, when the transaction commits.
+pub(super) fn drop_storage(work: Work<'_>, dropped: &DroppedTable) -> PgResult<()> {
+    work.drop_storage_of(&Relation::Table(dropped.table.clone()))?;
+    dropped.sequences.iter().try_for_each(|sequence| work.drop_storage_of(&Relation::Sequence(sequence.clone())))
+}
+
 /// Removes a dropped table for good, and commits. One that has come back, or is gone, is left alone.
 ///
 /// # Errors
@@ -264,10 +271,7 @@ pub(crate) async fn purge(ctx: &StatementContext, oid: Oid) -> PgResult<()> {
     work.refresh().await?;
     let Some(dropped) = work.catalog().dropped().get(&oid).cloned() else { return Ok(()) };
     take(work, oid)?;
-    work.drop_storage_of(&Relation::Table(dropped.table.clone()))?;
-    for sequence in &dropped.sequences {
-        work.drop_storage_of(&Relation::Sequence(sequence.clone()))?;
-    }
+    drop_storage(work, &dropped)?;
     ctx.txn.end_statement();
     ctx.txn.commit().await
 }

@@ -234,7 +234,7 @@ impl<'a> Work<'a> {
         match parts.as_slice() {
             [name] => Ok((None, name.clone())),
             [schema, name] => Ok((Some(schema.clone()), name.clone())),
-            [database, schema, name] if *database == self.ctx.session.database => Ok((Some(schema.clone()), name.clone())),
+            [database, schema, name] if self.ctx.catalog.is_this_database(database) => Ok((Some(schema.clone()), name.clone())),
             [_, _, _] => Err(PgError::unsupported(format!("cross-database references are not implemented: {name}"))),
             _ => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("improper relation name (too many dotted names): {}", parts.join(".")))),
         }

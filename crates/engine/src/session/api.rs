@@ -18,6 +18,8 @@ pub struct SessionOptions {
     pub client: ClientInfo,
     /// Settings of the startup message.
     pub settings: Vec<(String, String)>,
+    /// Work that no client has asked for: whether clients may connect is not asked.
+    pub in_background: bool,
 }
 
 /// A column of a result as RowDescription tells it.

@@ -82,7 +82,7 @@ pub(crate) fn background_sweep(database: Arc<DatabaseInner>, table: Oid) -> BoxF
 
 /// A session that no client asked for, and the context of a statement in it.
 async fn work_of_its_own(database: Arc<DatabaseInner>, what: &'static str) -> PgResult<(Session, StatementContext)> {
-    let options = SessionOptions { user: "stoa".into(), database: "stoa".into(), ..SessionOptions::default() };
+    let options = SessionOptions { in_background: true, ..SessionOptions::default() };
     let mut session = Session::open(database, options)?;
     session.start_query().await?;
     let context = session.statement_context(Arc::from(what), Arc::from([]))?;

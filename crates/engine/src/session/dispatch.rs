@@ -15,6 +15,7 @@ use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::bind::scope::Clause;
 use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, MutationKind, Output, Query, Rel};
+use stoa_syntax::database::DatabaseStatement;
 use stoa_syntax::ddl::{CreateTableAs, Ddl, RowSource};
 use stoa_syntax::utility::{DiscardTarget, Isolation, SetValue, TransactionModes, Utility};
 use stoa_syntax::{Body, ast};
@@ -712,8 +713,9 @@ fn outside_of_blocks(ddl: &Ddl) -> Option<&'static str> {
         Ddl::Reindex { concurrently: true, .. } => Some("REINDEX CONCURRENTLY"),
         Ddl::Reindex { target: stoa_syntax::ddl::ReindexTarget::Schema(_), .. } => Some("REINDEX SCHEMA"),
         Ddl::Reindex { target: stoa_syntax::ddl::ReindexTarget::Database(_), .. } => Some("REINDEX DATABASE"),
-        Ddl::Unsupported(words) if words == "CREATE DATABASE" => Some("CREATE DATABASE"),
-        Ddl::Unsupported(words) if words == "DROP DATABASE" => Some("DROP DATABASE"),
+        Ddl::Database(DatabaseStatement::Create { .. }) => Some("CREATE DATABASE"),
+        Ddl::Database(DatabaseStatement::Drop { .. }) => Some("DROP DATABASE"),
+        Ddl::Database(DatabaseStatement::Tablespace { .. }) => Some("ALTER DATABASE SET TABLESPACE"),
         _ => None,
     }
 }

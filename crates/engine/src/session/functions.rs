@@ -16,8 +16,8 @@ use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::dml::KEY_OF_CURRENT_ROW;
 use stoa_sql::catalog::names::role_name;
+use stoa_sql::privileges::check_disturb;
 use stoa_table::catalog::Oid;
-use stoa_table::catalog::role::SIGNAL_BACKEND;
 use stoa_table::services::Signal;
 use stoa_table::services::locks::Wait;
 use stoa_table::txn::advisory::AdvisoryKey;
@@ -50,6 +50,8 @@ pub(super) fn call(system: &SessionEnvironment, function: &str, args: &[ScalarVa
         "pg_is_other_temp_schema" => Ok(truth(is_other_temporary(system, args))),
         "pg_trigger_depth" => Ok(ScalarValue::Int32(Some(0))),
         "pg_jit_available" | "pg_is_in_recovery" => Ok(truth(false)),
+        "pg_is_wal_replay_paused" => Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, "recovery is not in progress")
+            .hint("Recovery control functions can only be executed during recovery.")),
         "pg_reload_conf" => {
             if let Some(server) = system.database.server.get() {
                 server.reload();
@@ -212,19 +214,7 @@ fn signal(system: &SessionEnvironment, args: &[ScalarValue], signal: Signal) -> 
 /// Whom the current role may disturb: sessions of roles whose rights it has, others but superusers' by `pg_signal_backend`.
 fn check_signal(system: &SessionEnvironment, pid: u32, signal: Signal) -> PgResult<()> {
     let Some(session) = system.database.session(pid) else { return Ok(()) };
-    let (authority, me, other) = (system.catalog.authority(), system.role, session.login.oid);
-    let (what, doing) = match signal {
-        Signal::Terminate => ("terminate superuser process", "process is being terminated"),
-        Signal::Cancel | Signal::CancelWith(_) => ("cancel superuser query", "query is being canceled"),
-    };
-    let denied = |message: String| Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
-    if authority.is_superuser(other) && !authority.is_superuser(me) {
-        return denied(format!("must be a superuser to {what}"));
-    }
-    if !authority.has_rights_of(me, other) && !authority.has_rights_of(me, SIGNAL_BACKEND) {
-        return denied(format!("must be a member of the role whose {doing} or member of pg_signal_backend"));
-    }
-    Ok(())
+    check_disturb(system.catalog.authority(), system.role, session.login.oid, signal == Signal::Terminate)
 }
 
 // Waiting.

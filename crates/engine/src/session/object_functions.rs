@@ -11,8 +11,9 @@ use stoa_pg::values::array::array_of_elements;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::dml::NEXT_OF_IDENTITY;
 use stoa_sql::definition::functions::{Answer, Args, Objects, big, null, own_storage, storage, text};
-use stoa_sql::privileges::denied;
+use stoa_sql::privileges::{denied, undefined_database};
 use stoa_table::TableId;
+use stoa_table::catalog::role::READ_ALL_STATS;
 use stoa_table::catalog::{CatalogSnapshot, Numbers, ObjectClass, Privileges, Relation, RightsOf, SequenceDescriptor};
 use stoa_table::txn::TableLockMode;
 
@@ -25,7 +26,6 @@ pub(super) fn with_objects<T>(system: &SessionEnvironment, run: impl FnOnce(&Obj
         path: &system.search_path,
         temporary: system.session.temporary_schema(),
         role: system.role,
-        database: &system.session.database,
         eval: &eval,
     })
 }
@@ -136,9 +136,8 @@ fn sizes(system: &SessionEnvironment, function: &str, args: &Args<'_>, _: &SqlTy
         "pg_indexes_size" => {
             size(system, args.oid(0).map(|oid| catalog.table(oid).map_or_else(Vec::new, |t| t.indexes.iter().map(|i| i.storage).collect())))
         }
-        "pg_database_size" | "pg_tablespace_size" => {
-            size(system, Some(catalog.relations().flat_map(|r| stoa_table::catalog::store::storage_of(r)).collect()))
-        }
+        "pg_database_size" => database_size(system, args),
+        "pg_tablespace_size" => size(system, Some(stored(&system.database.tables.services().publication().all()))),
         _ => Ok(None),
     }
 }
@@ -189,7 +188,10 @@ fn statistics(system: &SessionEnvironment, function: &str, args: &Args<'_>, resu
                 .filter(|s| system.may_see(s))
                 .map(|s| s.activity().query.to_string()),
         ),
-        "pg_stat_get_db_numbackends" => Ok(Some(ScalarValue::Int32(i32::try_from(system.database.sessions().len()).ok()))),
+        "pg_stat_get_db_numbackends" => {
+            let sessions = args.oid(0).map_or(0, |oid| system.database.sessions_of(oid).len());
+            Ok(Some(ScalarValue::Int32(i32::try_from(sessions).ok())))
+        }
         "pg_stat_get_db_stat_reset_time" => null(result),
         "pg_stat_reset" => null(result),
         name if name.starts_with("pg_stat_get_") => {
@@ -210,6 +212,28 @@ fn size(system: &SessionEnvironment, tables: Option<Vec<TableId>>) -> Answer {
         bytes = bytes.saturating_add(measured(system, table)?.0);
     }
     big(i64::try_from(bytes).unwrap_or(i64::MAX))
+}
+
+/// What catalogs have in the store.
+fn stored(catalogs: &[Arc<CatalogSnapshot>]) -> Vec<TableId> {
+    catalogs.iter().flat_map(|catalog| catalog.relations()).flat_map(|relation| stoa_table::catalog::store::storage_of(relation)).collect()
+}
+
+/// What a database takes of space, for those who may connect to it.
+fn database_size(system: &SessionEnvironment, args: &Args<'_>) -> Answer {
+    let authority = system.catalog.authority();
+    let database = match args.text(0) {
+        Some(name) => Some(authority.database_to_connect_to(&name).ok_or_else(|| undefined_database(&name))?),
+        None => args.oid(0).and_then(|oid| authority.database(oid)),
+    };
+    let Some(database) = database else { return size(system, None) };
+    let may = authority.may(system.role, ObjectClass::Database, RightsOf::Database(database.oid), Privileges::CONNECT)
+        || authority.has_rights_of(system.role, READ_ALL_STATS);
+    if !may {
+        return Err(denied("database", &database.name));
+    }
+    let published = system.database.tables.services().publication().of(database.oid);
+    size(system, Some(stored(&published.map(|published| published.newest()).into_iter().collect::<Vec<_>>())))
 }
 
 /// The bytes and rows of what has a number in the store's numbering: a table, or the files of a full text index.

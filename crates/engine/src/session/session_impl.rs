@@ -13,9 +13,9 @@ use stoa_exec::environment::guard::interruptible;
 use stoa_exec::environment::{DatabaseInner, SessionEnvironment, SessionShared, StatementContext};
 use stoa_exec::settings::{ChosenRole, LogStatement, Settings, levels};
 use stoa_pg::values::datetime::epoch::from_clock;
-use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
+use stoa_pg::{EvalContext, PgResult};
 use stoa_sql::catalog::names::role_name;
-use stoa_sql::privileges::may_schema;
+use stoa_sql::privileges::{may_schema, undefined_database};
 use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, Privileges};
 use stoa_table::services::notifications::Notification;
 use stoa_table::txn::Transaction;
@@ -63,27 +63,29 @@ impl std::fmt::Debug for Session {
 impl Session {
     pub(crate) fn open(database: Arc<DatabaseInner>, options: SessionOptions) -> PgResult<Self> {
         let authority = Arc::clone(database.transactions.published_catalog().authority());
-        let role = login::role_of_session(&authority, &options.user)?;
-        let name = if options.database.is_empty() { "stoa" } else { options.database.as_str() };
-        if name != "stoa" && name != "postgres" {
-            return Err(PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")));
+        let role = login::role_of_session(&authority, &options)?;
+        let known = authority.database(database.oid).cloned().ok_or_else(|| undefined_database(&options.database))?;
+        if !options.in_background {
+            login::check_connect(&authority, &role, &known)?;
         }
-        login::check_connect(&authority, &role, name)?;
         let mut settings = Settings::clone(&database.base_settings.read());
         if !options.application_name.is_empty() {
             settings = settings.with("application_name", Some(&options.application_name))?;
         }
-        let (mut settings, complaints) = login::start_settings(&authority, &role, settings);
+        let (mut settings, complaints) = login::start_settings(&authority, &role, database.oid, settings);
         for (name, value) in &options.settings {
             levels::check_allowed(name, role.superuser)?;
             settings = login::with_setting(&authority, &role, &settings, name, value)?;
         }
         let pid = database.next_pid();
         let login = ChosenRole { oid: role.oid, name: role.name.clone(), superuser: role.superuser };
-        let shared = SessionShared::new(pid, rand::random(), login, name.to_owned(), options.client, database.tables.now_us(), settings);
-        let shared = Arc::new(shared.with_admission(database.admission.clone()));
+        let of = (known.oid, known.name.clone());
+        let shared = SessionShared::new(pid, rand::random(), login, of, options.client, database.tables.now_us(), settings);
+        let shared = shared.with_admission(database.admission.clone());
+        let shared = Arc::new(if options.in_background { shared.in_background() } else { shared });
         let notifications = Some(database.register(&shared, role.superuser)?);
-        if let Err(error) = login::check_connection_limit(&database, &role) {
+        let limits = login::check_not_closing(&database, &known).and_then(|()| login::check_connection_limit(&database, &role, &known));
+        if let Err(error) = limits {
             database.unregister(pid);
             return Err(error);
         }

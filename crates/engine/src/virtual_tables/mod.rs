@@ -55,18 +55,22 @@ async fn rows(ctx: &StatementContext, schema: &str, name: &str, read: &[usize], 
     }
     let live = schema == "pg_catalog" && pg_catalog::is_live(name);
     if !live && !wanted.is_everything() {
-        return make(ctx, schema, name, read, wanted).await;
+        // A range of numbers may be most of it. Rounds of a recursion ask for that again and again.
+        let again = wanted.share() >= 1.0 && !ctx.made.parts.lock().insert((schema.to_owned(), name.to_owned(), read.to_vec()));
+        if !again {
+            return make(ctx, schema, name, read, wanted).await;
+        }
     }
     let definition =
         system_relations::find(schema, name).ok_or_else(|| PgError::internal(format!("{schema}.{name} is no system relation")))?;
     let columns: Vec<usize> = if live { (0..definition.columns.len()).collect() } else { read.to_vec() };
     let key = (schema.to_owned(), name.to_owned(), columns);
-    let found = ctx.made.0.lock().get(&key).cloned();
+    let found = ctx.made.whole.lock().get(&key).cloned();
     let made = match found {
         Some(made) => made,
         None => {
             let made = make(ctx, schema, name, &key.2, &Wanted::default()).await?;
-            ctx.made.0.lock().entry(key).or_insert(made).clone()
+            ctx.made.whole.lock().entry(key).or_insert(made).clone()
         }
     };
     Ok(if live { made.project(read)? } else { made })

@@ -15,14 +15,22 @@ use stoa_table::catalog::RightsOf;
 use stoa_table::catalog::TableDescriptor;
 use stoa_table::catalog::ViewDescriptor;
 
-/// The OID of the database `stoa`.
-pub const DATABASE_OID: u32 = 16_383;
-
 pub const HEAP_AM: u32 = 2;
 
 pub const BTREE_AM: u32 = 403;
+/// The access method of full text indexes, and the one operator class that it has.
+pub const FULLTEXT_AM: u32 = 9_100;
+pub const FULLTEXT_CLASS: u32 = 9_101;
 
 pub const DEFAULT_COLLATION: u32 = 100;
+
+/// `pg_authid`'s OID.
+pub const PG_AUTHID: u32 = 1260;
+/// `pg_database`'s OID.
+pub const PG_DATABASE: u32 = 1262;
+
+/// `pg_proc`'s OID.
+pub const PG_PROC: u32 = 1255;
 
 pub const PG_CLASS: u32 = 1259;
 
@@ -85,6 +93,16 @@ pub fn collation(ty: &PgType) -> V {
     } else {
         0
     })
+}
+
+/// The collations: their OIDs, names and providers.
+pub const COLLATIONS: [(u32, &str, &str); 4] =
+    [(DEFAULT_COLLATION, "default", "d"), (950, "C", "c"), (951, "POSIX", "c"), (952, "ucs_basic", "c")];
+
+/// That of a column: what was said, else its type's.
+pub fn column_collation(column: &ColumnDescriptor) -> V {
+    let said = column.collation.as_ref().and_then(|name| COLLATIONS.iter().find(|(_, known, _)| known == name));
+    said.map_or_else(|| collation(&column.ty.ty), |(oid, ..)| V::Oid(*oid))
 }
 
 /// Tables that sessions see, in the order of their OIDs.

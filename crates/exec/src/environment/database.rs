@@ -1,4 +1,4 @@
-//! What the sessions on one store share.
+//! What the sessions on one store share, and what those of one of its databases do.
 
 use super::admission::Admission;
 use super::builds::Builds;
@@ -11,14 +11,17 @@ use crate::settings::Settings;
 use datafusion::common::ScalarValue;
 use datafusion::execution::context::SessionState;
 use datafusion::execution::runtime_env::RuntimeEnv;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use std::any::Any;
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
 use stoa_pg::{PgError, PgResult, SqlType};
 use stoa_table::Tables;
+use stoa_table::catalog::Oid;
 use stoa_table::column_cache::ColumnCache;
 use stoa_table::services::notifications::Notification;
 use stoa_table::services::{SessionHandle, Signal};
@@ -96,10 +99,34 @@ impl Default for DatabaseOptions {
 /// Answers a call of a function that only a session can: its name, its arguments, the type of its result.
 pub type SystemFunctions = fn(&SessionEnvironment, &str, &[ScalarValue], &SqlType) -> PgResult<ScalarValue>;
 
-/// What sessions and statements share.
+/// A database, as its sessions and statements share it: its catalog, seen by its transactions, on what all databases have in common.
+#[derive(Debug)]
 pub struct DatabaseInner {
-    pub tables: Tables,
+    pub oid: Oid,
     pub transactions: Arc<TransactionManager>,
+    pub instance: Arc<Instance>,
+}
+
+impl Deref for DatabaseInner {
+    type Target = Instance;
+
+    fn deref(&self) -> &Instance {
+        &self.instance
+    }
+}
+
+impl DatabaseInner {
+    /// As it is called now.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let catalog = self.transactions.published_catalog();
+        catalog.authority().database(self.oid).map_or_else(String::new, |database| database.name.clone())
+    }
+}
+
+/// What the sessions and statements of all databases of a store share.
+pub struct Instance {
+    pub tables: Tables,
     /// The full text indexes.
     pub text: Arc<TextIndexes>,
     /// Columns that scans have left for later ones.
@@ -128,15 +155,17 @@ pub struct DatabaseInner {
     pub server: OnceLock<Arc<dyn ServerControl>>,
     /// When the files of configuration were read last, in microseconds since 1970.
     pub configured_us: AtomicI64,
+    /// Databases that nobody may connect to now, since they are being dropped or renamed.
+    pub closing: Mutex<BTreeSet<Oid>>,
 }
 
-impl std::fmt::Debug for DatabaseInner {
+impl std::fmt::Debug for Instance {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DatabaseInner").field("tables", &self.tables).field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("Instance").field("tables", &self.tables).field("options", &self.options).finish_non_exhaustive()
     }
 }
 
-impl DatabaseInner {
+impl Instance {
     /// Changes what sessions that begin from now on find a setting to be.
     ///
     /// # Errors
@@ -206,6 +235,14 @@ impl DatabaseInner {
         })
     }
 
+    /// The sessions of this node that are connected to a database.
+    #[must_use]
+    pub fn sessions_of(&self, database: Oid) -> Vec<Arc<SessionShared>> {
+        self.sessions().into_iter().filter(|session| session.database_oid == database).collect()
+    }
+}
+
+impl DatabaseInner {
     pub fn unregister(&self, pid: u32) {
         self.tables.services().sessions().unregister(pid);
         self.transactions.end_session(GroupId(u64::from(pid)));

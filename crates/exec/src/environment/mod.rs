@@ -14,6 +14,6 @@ pub mod statement;
 pub mod upkeep;
 pub mod waiting;
 
-pub use database::{DatabaseInner, DatabaseOptions};
+pub use database::{DatabaseInner, DatabaseOptions, Instance};
 pub use session::{Notice, SessionShared};
 pub use statement::{SessionEnvironment, StatementContext, SystemRows};

@@ -107,7 +107,11 @@ pub struct SessionShared {
     pub secret: u32,
     /// Who has logged in.
     pub login: ChosenRole,
+    /// The database, as it was called when the session began; it is not renamed as long as there are sessions.
     pub database: String,
+    pub database_oid: Oid,
+    /// Whether no client has asked for it.
+    pub in_background: bool,
     pub client: ClientInfo,
     pub started_us: i64,
     settings: RwLock<Arc<Settings>>,
@@ -160,6 +164,10 @@ impl SessionHandle for SessionShared {
         self.pid
     }
 
+    fn database(&self) -> Oid {
+        self.database_oid
+    }
+
     fn signal(&self, signal: Signal) {
         match signal {
             Signal::Cancel => self.cancel(),
@@ -175,7 +183,7 @@ impl SessionShared {
         pid: u32,
         secret: u32,
         login: ChosenRole,
-        database: String,
+        (database_oid, database): (Oid, String),
         client: ClientInfo,
         started_us: i64,
         settings: Settings,
@@ -186,6 +194,8 @@ impl SessionShared {
             secret,
             login,
             database,
+            database_oid,
+            in_background: false,
             client,
             started_us,
             settings: RwLock::new(settings.clone()),
@@ -209,6 +219,12 @@ impl SessionShared {
             admission: Admission::default(),
             slot: Mutex::default(),
         }
+    }
+
+    /// It is one that no client has asked for.
+    pub fn in_background(mut self) -> Self {
+        self.in_background = true;
+        self
     }
 
     /// Statements wait for a slot among these.

@@ -5,7 +5,7 @@ use super::session::SessionShared;
 use arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 use std::sync::Arc;
 use stoa_pg::context::System;
@@ -14,7 +14,7 @@ use stoa_sql::catalog::names::{class_named, shown_relation};
 use stoa_sql::privileges::may_schema;
 use stoa_table::catalog::acl::PUBLIC_GRANTEE;
 use stoa_table::catalog::role::{FIRST_SUPERUSER, READ_ALL_STATS};
-use stoa_table::catalog::store::{encode, encode_relation, relation_key, rights_key};
+use stoa_table::catalog::store::{encode_relation, encode_rights, relation_key, rights_key};
 use stoa_table::catalog::{CatalogSnapshot, ObjectClass, Oid, Privileges, Relation, Rights, RightsOf, STORAGE_PREFIX};
 use stoa_table::txn::Transaction;
 
@@ -40,7 +40,14 @@ impl std::fmt::Debug for SessionEnvironment {
 /// What a statement has read of system relations whose rows change while it runs, or that it reads whole: it sees each of them in one
 /// state, made once. By schema and name, and the positions of the columns.
 #[derive(Debug, Default)]
-pub struct SystemRows(pub Mutex<HashMap<(String, String, Vec<usize>), RecordBatch>>);
+pub struct SystemRows {
+    pub whole: Mutex<HashMap<SystemColumns, RecordBatch>>,
+    /// Those of which a part was made: the next time it is all of them.
+    pub parts: Mutex<HashSet<SystemColumns>>,
+}
+
+/// A system relation, by schema and name, and the positions of the columns of it that are read.
+pub type SystemColumns = (String, String, Vec<usize>);
 
 /// The environment of one statement: what it shares with others of its transaction, and its own.
 #[derive(Clone)]
@@ -135,7 +142,7 @@ impl StatementContext {
     /// # Errors
     /// What writing in the transaction raises.
     pub fn put_rights(&self, of: RightsOf, rights: Rights) -> PgResult<()> {
-        self.txn.add_catalog_mutation(&rights_key(of), Some(&encode(&rights)?))?;
+        self.txn.add_catalog_mutation(&rights_key(of), Some(&encode_rights(of, &rights)?))?;
         self.txn.change_catalog(move |catalog| {
             // A role that is gone owns nothing and has no privileges.
             let authority = catalog.authority_mut();
@@ -171,7 +178,7 @@ impl System for SessionEnvironment {
     }
 
     fn relation_oid(&self, name: &str) -> PgResult<Option<u32>> {
-        class_named(&self.catalog, &self.session.database, &self.search_path, self.session.temporary_schema(), name)
+        class_named(&self.catalog, &self.search_path, self.session.temporary_schema(), name)
     }
 
     fn schema_name(&self, oid: u32) -> Option<String> {

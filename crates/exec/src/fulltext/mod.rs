@@ -111,7 +111,7 @@ impl Drop for TemporaryDirectory {
 }
 
 impl TextIndexes {
-    /// Opens the indexes of a catalog; directories that none of them names are removed.
+    /// Opens the indexes of all databases' catalogs; directories that none of them names are removed.
     ///
     /// # Errors
     /// What the store and the file system report. Damaged indexes are no error.
@@ -120,7 +120,7 @@ impl TextIndexes {
         feed: &Arc<Feed>,
         directory: Option<&Path>,
         writer_bytes: usize,
-        catalog: &CatalogSnapshot,
+        catalogs: &[Arc<CatalogSnapshot>],
     ) -> PgResult<Arc<Self>> {
         let (directory, temporary) = match directory {
             Some(directory) => (directory.to_owned(), None),
@@ -138,7 +138,7 @@ impl TextIndexes {
             indexes: RwLock::default(),
         };
         let mut named = HashSet::new();
-        for relation in catalog.relations() {
+        for (catalog, relation) in catalogs.iter().flat_map(|catalog| catalog.relations().map(move |relation| (catalog, relation))) {
             let Relation::Table(table) = &**relation else { continue };
             for index in table.indexes.iter().filter(|i| i.method == METHOD && i.state == IndexState::Readable) {
                 named.insert(index.storage.0.to_string());

@@ -31,6 +31,8 @@ pub fn register(r: &mut Registry) {
     use CastContext::{Assignment, Explicit, Implicit};
     use PgType::{Bpchar, Char, Name, Varchar};
     let text = PgType::Text;
+    // What is shown of an expression is its text.
+    r.add_cast(PgType::PgNodeTree, PgType::Text, Implicit, CastKind::Relabel);
     for (from, to, context) in [
         (&text, &Varchar, Implicit),
         (&text, &Bpchar, Implicit),

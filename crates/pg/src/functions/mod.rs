@@ -10,6 +10,7 @@ mod cases;
 pub mod datetime;
 pub mod encoding;
 pub mod format;
+pub mod information_schema;
 pub mod json;
 pub mod jsonpath;
 pub mod keywords;
@@ -42,5 +43,6 @@ pub fn register(r: &mut Registry) {
     aggregate::register(r);
     window::register(r);
     system::register(r);
+    information_schema::register(r);
     keywords::register(r);
 }

@@ -8,7 +8,7 @@ use super::json::rows::Rows;
 use crate::args::{Call, Int4, Kernel, Kind, Oid, Reader, Text, arg, strict1, strict1_opt};
 use crate::error::{PgError, PgResult};
 use crate::operators::json::TextArrays;
-use crate::registry::{Func, FuncKind, Registry, Volatility};
+use crate::registry::{Func, FuncKind, NativeOp, OperKind, Registry, Volatility};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, RecordType, SqlType, TRIMMED, format_type, type_by_name};
 use crate::values::array::elements_of_value;
@@ -88,7 +88,12 @@ const TABLE: &[Entry] = &[
     volatile("pg_notification_queue_usage", "", "float8", "Returns the fraction of the notification queue that is occupied."),
     lax(volatile("pg_notify", "text,text", "void", "Sends a notification event.")),
     // Definitions.
-    stable("pg_get_expr", "text,oid | text,oid,bool", "text", "Decompiles the internal form of an expression stored in the catalogs."),
+    stable(
+        "pg_get_expr",
+        "pg_node_tree,oid | pg_node_tree,oid,bool",
+        "text",
+        "Decompiles the internal form of an expression stored in the catalogs.",
+    ),
     stable("stoa_get_tabledef", "oid", "text", DEFINITION),
     stable("pg_get_viewdef", "oid | oid,bool | oid,int4 | text | text,bool", "text", DEFINITION),
     stable("pg_get_ruledef", "oid | oid,bool", "text", DEFINITION),
@@ -124,8 +129,8 @@ const TABLE: &[Entry] = &[
     stable("pg_index_has_property", "regclass,text", "bool", "Tests whether an index has a property."),
     stable("pg_indexam_has_property", "oid,text", "bool", "Tests whether an index access method has a property."),
     volatile("pg_collation_actual_version", "oid", "text", "Returns the actual version of a collation object."),
-    stable("makeaclitem", "oid,oid,text,bool", "text", "Makes an item of a list of privileges."),
-    stable("acldefault", "char,oid", "text[]", "Returns the privileges that an object of a kind has by default."),
+    stable("makeaclitem", "oid,oid,text,bool", "aclitem", "Makes an item of a list of privileges."),
+    stable("acldefault", "char,oid", "aclitem[]", "Returns the privileges that an object of a kind has by default."),
     stable("row_security_active", "oid | text", "bool", "Is row-level security active for a table?"),
     // Visibility.
     stable("pg_table_is_visible", "oid", "bool", VISIBLE),
@@ -188,6 +193,7 @@ const TABLE: &[Entry] = &[
     volatile("pg_sleep_for", "interval", "void", "Delays execution for an interval."),
     volatile("pg_sleep_until", "timestamptz", "void", "Delays execution until a time."),
     volatile("pg_is_in_recovery", "", "bool", "Returns true if recovery is still in progress."),
+    volatile("pg_is_wal_replay_paused", "", "bool", "Returns true if recovery is paused."),
     // Transactions.
     stable("txid_current", "", "int8", "Returns the current transaction's ID."),
     stable("txid_current_if_assigned", "", "int8", "Returns the current transaction's ID, or NULL if none is assigned."),
@@ -399,26 +405,39 @@ fn texts_of(call: &Call, function: &str) -> PgResult<ArrayRef> {
     Ok(elements_of_value(&value)?.unwrap_or_else(|| arrow::array::new_empty_array(&PgType::Text.arrow())))
 }
 
+/// What an item of a list of privileges says.
+struct Item {
+    grantor: u32,
+    grantee: u32,
+    /// Each with whether it may be granted on.
+    privileges: Vec<(String, bool)>,
+}
+
+fn item(call: &Call, text: &str) -> PgResult<Item> {
+    let asked = [datafusion_common::ScalarValue::Utf8View(Some(text.to_owned()))];
+    let texts = SqlType::new(PgType::Text.array_of());
+    let parts = elements_of_value(&call.ctx.system.call("parts of an aclitem", &asked, &texts)?)?;
+    let parts = parts.as_deref().and_then(|parts| parts.as_any().downcast_ref::<arrow::array::StringViewArray>());
+    let parts: Vec<&str> = parts.into_iter().flat_map(|parts| parts.iter().flatten()).collect();
+    let [grantor, grantee, privileges @ ..] = parts.as_slice() else {
+        return Err(PgError::internal("an aclitem without roles"));
+    };
+    let privileges = privileges.chunks_exact(2).filter_map(|pair| Some(((*pair.first()?).to_owned(), *pair.get(1)? == "t")));
+    Ok(Item { grantor: grantor.parse().unwrap_or(0), grantee: grantee.parse().unwrap_or(0), privileges: privileges.collect() })
+}
+
 /// The rows of `aclexplode`.
 fn exploded(call: &Call, args: &[crate::args::Arg], row: usize) -> PgResult<Box<dyn crate::registry::RowSource>> {
     let mut items = Vec::new();
     TextArrays::new(arg(args, 0)?)?.read(row, &mut items);
     let (mut grantors, mut grantees, mut names, mut options) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let texts = SqlType::new(PgType::Text.array_of());
-    for item in items.into_iter().flatten() {
-        let asked = [datafusion_common::ScalarValue::Utf8View(Some(item.to_owned()))];
-        let parts = elements_of_value(&call.ctx.system.call("parts of an aclitem", &asked, &texts)?)?;
-        let Some(parts) = parts.as_deref().and_then(|parts| parts.as_any().downcast_ref::<arrow::array::StringViewArray>()) else {
-            continue;
-        };
-        let parts: Vec<&str> = parts.iter().flatten().collect();
-        let [grantor, grantee, privileges @ ..] = parts.as_slice() else { continue };
-        for pair in privileges.chunks(2) {
-            let [name, option] = pair else { continue };
-            grantors.push(grantor.parse::<u32>().unwrap_or(0));
-            grantees.push(grantee.parse::<u32>().unwrap_or(0));
-            names.push((*name).to_owned());
-            options.push(*option == "t");
+    for text in items.into_iter().flatten() {
+        let item = item(call, text)?;
+        for (name, option) in item.privileges {
+            grantors.push(item.grantor);
+            grantees.push(item.grantee);
+            names.push(name);
+            options.push(option);
         }
     }
     Rows::of(vec![
@@ -427,6 +446,30 @@ fn exploded(call: &Call, args: &[crate::args::Arg], row: usize) -> PgResult<Box<
         Arc::new(arrow::array::StringViewArray::from_iter_values(names)),
         Arc::new(arrow::array::BooleanArray::from(options)),
     ])
+}
+
+/// `aclcontains`: whether one item of a list, of the same roles, gives all that another does.
+fn acl_contains() -> Kernel {
+    Arc::new(|call, args| {
+        let (lists, wanted) = (TextArrays::new(arg(args, 0)?)?, Reader::<Text>::new(arg(args, 1)?)?);
+        let mut out = arrow::array::BooleanBuilder::with_capacity(call.rows);
+        let mut items = Vec::new();
+        for row in 0..call.rows {
+            let (Some(_), Some(wanted)) = (lists.read(row, &mut items), wanted.get(row)?) else {
+                out.append_null();
+                continue;
+            };
+            let wanted = item(call, wanted)?;
+            let mut found = false;
+            for text in items.iter().flatten() {
+                let one = item(call, text)?;
+                let has = |(name, option): &(String, bool)| one.privileges.iter().any(|(n, o)| n == name && (*o || !option));
+                found |= one.grantor == wanted.grantor && one.grantee == wanted.grantee && wanted.privileges.iter().all(has);
+            }
+            out.append_value(found);
+        }
+        Ok(Arc::new(out.finish()))
+    })
 }
 
 /// Registers the entries of this file.
@@ -487,9 +530,12 @@ pub fn register(r: &mut Registry) {
         none(vec![Regclass, Regclass, PgType::Bool, I4]),
         "Lists the tables and indexes in a partition tree.",
     ));
+    let (item, list) = (PgType::Aclitem, PgType::Aclitem.array_of());
+    r.comparison("=", item.clone(), item.clone(), OperKind::Native(NativeOp::Eq), NativeOp::Eq);
+    r.stable_operator("@>", list, item, PgType::Bool, OperKind::Kernel(acl_contains()));
     r.add(set(
         "aclexplode",
-        &[T.array_of()],
+        &[PgType::Aclitem.array_of()],
         vec![("grantor", O), ("grantee", O), ("privilege_type", T), ("is_grantable", PgType::Bool)],
         Arc::new(exploded),
         "Returns the items of a list of privileges, a row for each privilege.",

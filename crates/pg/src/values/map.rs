@@ -158,7 +158,7 @@ impl ValueBuilder for MapBuilder {
     }
 
     fn binary(&mut self, ctx: &EvalContext, value: &[u8]) -> PgResult<()> {
-        self.text(ctx, std::str::from_utf8(value).map_err(|_| super::bad_binary("map"))?)
+        self.text(ctx, std::str::from_utf8(value).map_err(|_| super::bad_binary())?)
     }
 
     fn null(&mut self) {

@@ -14,6 +14,7 @@ use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::DataType;
 use datafusion_common::ScalarValue;
 
+pub mod acl;
 pub mod array;
 pub mod datetime;
 pub mod element_order;
@@ -75,6 +76,7 @@ pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> P
         PgType::Interval => interval::writer(ctx, ty, array),
         PgType::Json | PgType::Jsonb | PgType::Jsonpath => json::writer(ctx, ty, array),
         PgType::Tsvector | PgType::Tsquery => crate::textsearch::values::writer(ty, array),
+        PgType::Aclitem | PgType::PgNodeTree => acl::writer(ty, array),
         ty_ if ty_.is_oid_like() => object::writer(ctx, ty, array),
         PgType::Array(_) | PgType::Int2Vector | PgType::OidVector => array::writer(ctx, ty, array),
         PgType::Record(_) => record::writer(ctx, ty, array),
@@ -101,6 +103,7 @@ pub fn builder(ty: &SqlType) -> PgResult<Box<dyn ValueBuilder>> {
         PgType::Interval => interval::builder(ty),
         PgType::Json | PgType::Jsonb | PgType::Jsonpath => json::builder(ty),
         PgType::Tsvector | PgType::Tsquery => Ok(crate::textsearch::values::builder(ty)),
+        PgType::Aclitem => Ok(acl::builder()),
         ty_ if ty_.is_oid_like() => object::builder(ty),
         PgType::Array(_) | PgType::Int2Vector | PgType::OidVector => array::builder(ty),
         PgType::Record(_) => record::builder(ty),

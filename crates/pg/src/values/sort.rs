@@ -166,7 +166,7 @@ pub fn key_writer<'a>(ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn Ke
                 Ok(())
             }))
         }
-        PgType::Text | PgType::Varchar | PgType::Name | PgType::Char | PgType::Unknown => {
+        PgType::Text | PgType::Varchar | PgType::Name | PgType::Char | PgType::Unknown | PgType::Aclitem | PgType::PgNodeTree => {
             let column: &StringViewArray = open(array, ty)?;
             Ok(key(move |row, out| {
                 escape(column.value(row).as_bytes(), out);

@@ -25,6 +25,9 @@ const HEAD: &str = "-- Stoa's dump of a database; restore it with psql --set ON_
 pub struct Dump {
     #[command(flatten)]
     data: DataOptions,
+    /// The database, of those that the directory has; the first one without it.
+    #[arg(long, value_name = "NAME")]
+    database: Option<String>,
     /// Where to write; the standard output without it.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -50,6 +53,7 @@ impl Dump {
         ];
         let options = SessionOptions {
             application_name: "stoa dump".into(),
+            database: self.database.clone().unwrap_or_default(),
             settings: settings.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
             ..SessionOptions::default()
         };

@@ -34,6 +34,9 @@ const COMMIT_ROWS: u64 = 100_000;
 pub struct Load {
     #[command(flatten)]
     data: DataOptions,
+    /// The database, of those that the directory has; the first one without it.
+    #[arg(long, value_name = "NAME")]
+    database: Option<String>,
     /// The table, with its schema if need be.
     #[arg(long, value_name = "NAME")]
     table: String,
@@ -272,7 +275,9 @@ impl Load {
             return Err(wrong(FileError::Content("it has no columns".into())));
         }
         let database = if self.create { open(&self.data).await? } else { open_existing(&self.data).await? };
-        let mut session = database.connect(SessionOptions { application_name: "stoa load".into(), ..SessionOptions::default() })?;
+        let name = self.database.clone().unwrap_or_default();
+        let options = SessionOptions { database: name, application_name: "stoa load".into(), ..SessionOptions::default() };
+        let mut session = database.connect(options)?;
         if self.create {
             // It ends with the first part: the table is there with its first rows, or not at all.
             command(&mut session, "BEGIN").await?;
@@ -349,6 +354,9 @@ impl Load {
     fn hash(&self) -> Result<u32, FileError> {
         let mut hasher = std::hash::DefaultHasher::new();
         (self.table.as_str(), std::fs::metadata(&self.file)?.len()).hash(&mut hasher);
+        if let Some(database) = &self.database {
+            database.hash(&mut hasher);
+        }
         Ok((hasher.finish() >> 32) as u32)
     }
 

@@ -17,6 +17,9 @@ use stoa_pg::values::writer;
 pub struct Sql {
     #[command(flatten)]
     data: DataOptions,
+    /// The database, of those that the directory has; the first one without it.
+    #[arg(long, value_name = "NAME")]
+    database: Option<String>,
     /// Statements to execute.
     #[arg(short, long = "command", value_name = "SQL", conflicts_with = "file", allow_hyphen_values = true)]
     command: Option<String>,
@@ -30,7 +33,8 @@ pub struct Sql {
 impl Sql {
     pub(super) async fn run(self) -> Result<ExitCode, CommandError> {
         let database = open(&self.data).await?;
-        let options = SessionOptions { application_name: "stoa sql".into(), ..SessionOptions::default() };
+        let name = self.database.clone().unwrap_or_default();
+        let options = SessionOptions { database: name, application_name: "stoa sql".into(), ..SessionOptions::default() };
         let mut shell = Shell { session: database.connect(options)?, plain: self.plain };
         let io = |what: String| move |error| CommandError::Io { what, error };
         let good = match (&self.command, &self.file) {

@@ -9,7 +9,7 @@ use datafusion_common::ScalarValue;
 use stoa_pg::types::RecordType;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast;
-use stoa_table::catalog::Relation;
+use stoa_table::catalog::{FIRST_USER_OID, Relation};
 
 impl Binder<'_> {
     /// A name of one to four parts: a column, a field, a whole row.
@@ -21,7 +21,7 @@ impl Binder<'_> {
             [column] => self.bind_unqualified(column, span),
             [table, column] => self.bind_qualified(None, table, column, span),
             [schema, table, column] => self.bind_qualified(Some(schema), table, column, span),
-            [database, _, _, _] if !matches!(database.as_str(), "stoa" | "postgres") => {
+            [database, _, _, _] if !self.ctx.catalog.is_this_database(database) => {
                 Err(PgError::unsupported(format!("cross-database references are not implemented: {}", names.join("."))))
             }
             [_, schema, table, column] => self.bind_qualified(Some(schema), table, column, span),
@@ -90,9 +90,7 @@ impl Binder<'_> {
                 self.note_origin(origin);
                 return Ok(expr);
             }
-            if name == "tableoid"
-                && let Some(expr) = self.table_oid(depth)?
-            {
+            if let Some(expr) = self.system_column(name, depth)? {
                 return Ok(expr);
             }
         }
@@ -127,23 +125,38 @@ impl Binder<'_> {
         Err(error)
     }
 
-    /// `tableoid` of the one table in a scope; none if no item is a table.
-    fn table_oid(&self, depth: usize) -> PgResult<Option<Expr>> {
+    /// `tableoid` and its like, of the one table in a scope; none if no item is a table.
+    fn system_column(&self, name: &str, depth: usize) -> PgResult<Option<Expr>> {
         let mut found = None;
         for item in self.scopes[depth].items.iter().filter(|i| !i.lateral_only) {
-            let Some(oid) = item.table_oid.filter(|oid| self.has_system_columns(*oid)) else { continue };
+            let Some(column) = item.table_oid.and_then(|oid| self.system_column_of(name, oid)) else { continue };
             if found.is_some() {
-                return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, "column reference \"tableoid\" is ambiguous"));
+                return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("column reference \"{name}\" is ambiguous")));
             }
             if let Some(why) = item.refused {
                 return Err(lateral_error(&item.alias, why));
             }
-            found = Some(Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(oid))), SqlType::new(PgType::Oid)));
+            found = Some(column);
         }
         Ok(found)
     }
 
-    /// Tables and materialized views have them, views have not.
+    /// A column that tables have without having been given it. Those that tell of transactions are the catalogs' alone: all rows of
+    /// these are of the change that made the catalog what it is.
+    fn system_column_of(&self, name: &str, relation: u32) -> Option<Expr> {
+        if !self.has_system_columns(relation) {
+            return None;
+        }
+        let number = match name {
+            "tableoid" => return Some(Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(relation))), SqlType::new(PgType::Oid))),
+            "xmin" => u32::try_from(self.ctx.catalog.version).unwrap_or(u32::MAX),
+            "xmax" => 0,
+            _ => return None,
+        };
+        let of_catalogs = relation < FIRST_USER_OID;
+        of_catalogs.then(|| Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(number))), SqlType::new(PgType::Xid)))
+    }
+
     fn has_system_columns(&self, relation: u32) -> bool {
         match self.ctx.catalog.relation(relation).map(|r| &**r) {
             Some(Relation::Table(_)) => true,
@@ -183,12 +196,10 @@ impl Binder<'_> {
                 self.note_origin(origin);
                 return Ok(expr);
             }
-            if column == "tableoid"
-                && let Some(oid) = item.table_oid.filter(|oid| self.has_system_columns(*oid))
-            {
+            if let Some(expr) = item.table_oid.and_then(|oid| self.system_column_of(column, oid)) {
                 let item = item.clone();
                 self.note_meaning(span, &item);
-                return Ok(Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(oid))), SqlType::new(PgType::Oid)));
+                return Ok(expr);
             }
             let error = PgError::new(SqlState::UNDEFINED_COLUMN, format!("column {table}.{column} does not exist"));
             return Err(match super::suggest::closest_column(column, item.columns.iter().map(|c| c.name.as_str())) {

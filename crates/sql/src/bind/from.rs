@@ -227,7 +227,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn bind_factor(&mut self, factor: &TableFactor) -> PgResult<Bound> {
+    pub(super) fn bind_item(&mut self, factor: &TableFactor) -> PgResult<Bound> {
         match factor {
             factor if HistoryFunction::of(factor).is_some() => self.bind_history_function(factor),
             TableFactor::Table { name, alias, args: None, version, sample, with_ordinality: false, .. } => {
@@ -310,7 +310,7 @@ impl Binder<'_> {
         self.ctx.catalog.shared_table(table.oid).unwrap_or_else(|| Arc::new(table.clone()))
     }
 
-    fn bind_table(
+    pub(super) fn bind_table(
         &mut self,
         name: &ast::ObjectName,
         alias: Option<&ast::TableAlias>,

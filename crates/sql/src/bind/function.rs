@@ -36,7 +36,7 @@ impl Binder<'_> {
         let position = self.pos(&function.name).or_else(|| self.pos(syntax));
         let name = parts.last().cloned().unwrap_or_default();
         if let [database, _, _, rest @ ..] = parts.as_slice()
-            && (!rest.is_empty() || database != "stoa" && database != "postgres")
+            && (!rest.is_empty() || !self.ctx.catalog.is_this_database(database))
         {
             for e in call_args(function).map_err(|e| e.at(position))?.positional {
                 self.bind_expr(e)?;
@@ -656,7 +656,7 @@ impl Binder<'_> {
 
     /// An expression with its direction; NULLs stand as PostgreSQL puts them.
     pub fn sort_key(&self, expr: Expr, options: &ast::OrderByOptions) -> PgResult<SortKey> {
-        if matches!(expr.ty.ty, PgType::Json | PgType::Jsonpath | PgType::Xid | PgType::Void) {
+        if matches!(expr.ty.ty, PgType::Json | PgType::Jsonpath | PgType::Xid | PgType::Void | PgType::Aclitem) {
             return Err(PgError::new(
                 SqlState::UNDEFINED_FUNCTION,
                 format!("could not identify an ordering operator for type {}", expr.ty.ty),

@@ -9,6 +9,7 @@ pub mod aggregate;
 mod aggregate_call;
 mod alias;
 mod assign;
+mod behind_views;
 mod column;
 mod compare;
 pub mod dml;
@@ -554,7 +555,7 @@ impl<'a> Binder<'a> {
             [relation] => (None, relation.clone()),
             [schema, relation] => (Some(schema.clone()), relation.clone()),
             [database, schema, relation] => {
-                if database != "stoa" && database != "postgres" {
+                if !self.ctx.catalog.is_this_database(database) {
                     return Err(PgError::unsupported(format!("cross-database references are not implemented: \"{}\"", parts.join("."))));
                 }
                 (Some(schema.clone()), relation.clone())

@@ -44,7 +44,18 @@ pub fn acl_texts(authority: &Authority, acl: &[AclItem]) -> Vec<String> {
 /// 22P02 for what is none, 42704 for roles that do not exist.
 pub fn read_item(authority: &Authority, text: &str) -> PgResult<AclItem> {
     let invalid = |what: String| PgError::new(SqlState::INVALID_TEXT_REPRESENTATION, what);
-    let (grantee, rest) = read_role(text.trim())?;
+    let (mut grantee, mut rest) = read_role(text.trim())?;
+    if !rest.trim_start().starts_with('=') {
+        // What was read is a key word before the name.
+        if !matches!(grantee.as_str(), "group" | "user") {
+            return Err(invalid(format!("unrecognized key word: \"{grantee}\"")).hint("ACL key word must be \"group\" or \"user\"."));
+        }
+        (grantee, rest) = read_role(rest.trim_start())?;
+        if grantee.is_empty() {
+            return Err(invalid("missing name".into()).hint("A name must follow the \"group\" or \"user\" key word."));
+        }
+    }
+    let rest = rest.trim_start();
     let rest = rest.strip_prefix('=').ok_or_else(|| invalid("missing \"=\" sign".into()))?;
     let (mut privileges, mut options, mut last) = (Privileges::NONE, Privileges::NONE, Privileges::NONE);
     let end = rest.find('/').unwrap_or(rest.len());

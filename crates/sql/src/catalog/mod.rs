@@ -3,3 +3,4 @@
 pub mod acl_text;
 pub mod deparse;
 pub mod names;
+pub mod opclass;

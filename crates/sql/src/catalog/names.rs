@@ -168,15 +168,15 @@ pub fn parse_name(text: &str) -> PgResult<Vec<String>> {
 /// The OID of a relation named in a string.
 ///
 /// # Errors
-/// 42602 for what is no name, 42601 for too many parts, 0A000 for one of another database than `database`.
-pub fn class_named(catalog: &CatalogSnapshot, database: &str, path: &[Oid], temporary: Option<Oid>, text: &str) -> PgResult<Option<Oid>> {
+/// 42602 for what is no name, 42601 for too many parts, 0A000 for one of another database.
+pub fn class_named(catalog: &CatalogSnapshot, path: &[Oid], temporary: Option<Oid>, text: &str) -> PgResult<Option<Oid>> {
     let parts = parse_name(text)?;
     match parts.as_slice() {
         [name] => Ok(class_on_path(catalog, path, name).or_else(|| {
             // `pg_catalog` is always looked into.
             class_in(catalog, PG_CATALOG_OID, name)
         })),
-        [other, _, _] if other != database => {
+        [other, _, _] if !catalog.is_this_database(other) => {
             Err(PgError::unsupported(format!("cross-database references are not implemented: \"{}\"", parts.join("."))))
         }
         [schema, name] | [_, schema, name] => {

@@ -30,7 +30,6 @@ pub struct Objects<'a> {
     pub temporary: Option<Oid>,
     /// The role whose rights count.
     pub role: Oid,
-    pub database: &'a str,
     /// What definitions are printed with: the session's settings and names.
     pub eval: &'a dyn Fn() -> EvalContext,
 }
@@ -44,7 +43,7 @@ impl Objects<'_> {
     /// # Errors
     /// 42602 for what is no name, 0A000 for one of another database.
     pub fn relation_oid(&self, name: &str) -> PgResult<Option<u32>> {
-        class_named(self.catalog, self.database, self.path, self.temporary, name)
+        class_named(self.catalog, self.path, self.temporary, name)
     }
 
     pub(super) fn schema_oid(&self, name: &str) -> Option<u32> {
@@ -63,7 +62,7 @@ impl Objects<'_> {
 
     /// What can be written of views, by the names that the session sees.
     fn written<'s>(&'s self, eval: &'s EvalContext) -> Names<'s> {
-        Names { catalog: self.catalog, database: self.database, path: self.path, temporary: self.temporary, eval }
+        Names { catalog: self.catalog, path: self.path, temporary: self.temporary, eval }
     }
 
     /// Answers one call; `None` for a function that is not about objects.
@@ -249,6 +248,9 @@ fn comments(o: &Objects<'_>, function: &str, args: &Args<'_>, _: &SqlType) -> An
             "pg_tablespace_location" => Some(String::new()),
             _ if args.text(1).as_deref() == Some("pg_authid") => {
                 args.oid(0).and_then(|oid| catalog.authority().role(oid)).and_then(|role| role.comment.clone())
+            }
+            _ if args.text(1).as_deref() == Some("pg_database") => {
+                args.oid(0).and_then(|oid| catalog.authority().database(oid)).and_then(|database| database.comment.clone())
             }
             _ => None,
         }),

@@ -8,6 +8,7 @@ use crate::system_relations;
 use arrow::array::StringViewArray;
 use std::sync::Arc;
 use stoa_pg::registry::{Func, Registry};
+use stoa_pg::values::acl::READ_ITEM;
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_table::catalog::{AclItem, CatalogSnapshot, ColumnId, ObjectClass, Oid, Privileges, Relation, RightsOf, acl};
@@ -27,6 +28,10 @@ pub(super) fn call(o: &Objects<'_>, function: &str, args: &Args<'_>) -> Answer {
         "acldefault" => default_list(o, args),
         "makeaclitem" => make_item(o, args),
         PARTS_OF_ITEM => parts(o, args),
+        READ_ITEM => {
+            let authority = o.catalog.authority();
+            text(item_text(authority, &read_item(authority, &args.text(0).unwrap_or_default())?))
+        }
         "pg_has_role" => has_role(o, args),
         "has_column_privilege" => has_column_privilege(o, args),
         name if name.starts_with("has_") => has_privilege(o, function, args),
@@ -146,10 +151,18 @@ fn has_privilege(o: &Objects<'_>, function: &str, args: &Args<'_>) -> Answer {
             truth(own || has(o, role, ObjectClass::Schema, RightsOf::Schema(oid), &wanted))
         }
         "has_database_privilege" => {
-            if let Some(name) = name.filter(|name| *name != o.database && name != "stoa" && name != "postgres") {
-                return Err(PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")));
-            }
-            truth(has(o, role, ObjectClass::Database, RightsOf::Database, &wanted(args, &names_of(ObjectClass::Database))?))
+            let authority = o.catalog.authority();
+            let database = match name {
+                Some(name) => match authority.database_to_connect_to(&name) {
+                    Some(database) => database.oid,
+                    None => return Err(crate::privileges::undefined_database(&name)),
+                },
+                None => match args.oid(at).filter(|oid| authority.database(*oid).is_some()) {
+                    Some(oid) => oid,
+                    None => return truth(None),
+                },
+            };
+            truth(has(o, role, ObjectClass::Database, RightsOf::Database(database), &wanted(args, &names_of(ObjectClass::Database))?))
         }
         "has_function_privilege" => has_function(o, role, args, at),
         "has_type_privilege" => {
@@ -313,7 +326,7 @@ fn has_role(o: &Objects<'_>, args: &Args<'_>) -> Answer {
 // Lists.
 
 fn default_list(o: &Objects<'_>, args: &Args<'_>) -> Answer {
-    let (Some(kind), Some(owner)) = (args.text(0), args.oid(1)) else { return null(&SqlType::new(PgType::Text.array_of())) };
+    let (Some(kind), Some(owner)) = (args.text(0), args.oid(1)) else { return null(&SqlType::new(PgType::Aclitem.array_of())) };
     let class = match kind.as_str() {
         "c" => ObjectClass::Column,
         "r" => ObjectClass::Table,

@@ -271,6 +271,9 @@ impl Writer<'_> {
 
     fn column(&self, table: &TableDescriptor, column: &ColumnDescriptor) -> PgResult<String> {
         let mut out = format!("{} {}", quote_name(&column.name), type_name(&column.ty));
+        if let Some(collation) = &column.collation {
+            out.push_str(&format!(" COLLATE pg_catalog.{}", quote_name(collation)));
+        }
         if let Some(default) = &column.default {
             out.push_str(&format!(" DEFAULT {}", self.definitions.expr(Some(table), default, false)));
         }

@@ -15,21 +15,21 @@ use stoa_table::catalog::{
 pub(super) fn statements(catalog: &CatalogSnapshot) -> Vec<String> {
     let authority = catalog.authority();
     let (mut owners, mut of_schemas, mut grants) = (Vec::new(), Vec::new(), Vec::new());
-    for (of, rights) in authority.all_rights() {
-        let Some(object) = object(catalog, *of) else { continue };
+    for (of, rights) in authority.own_rights() {
+        let Some(object) = object(catalog, of) else { continue };
         if rights.owner != FIRST_SUPERUSER
             && !object.alter.is_empty()
-            && !(*of == RightsOf::Schema(PUBLIC_OID) && rights.owner == built_in_owner(*of))
+            && !(of == RightsOf::Schema(PUBLIC_OID) && rights.owner == built_in_owner(of))
         {
             owners.push(format!("ALTER {} {} OWNER TO {};", object.alter, object.name, quote_name(&role_name(catalog, rights.owner))));
         }
         if let Some(list) = &rights.acl {
             let on = format!("{} {}", object.grant, object.name);
             let out = if object.class == ObjectClass::Schema { &mut of_schemas } else { &mut grants };
-            lists(catalog, &on, object.class, "", rights.owner, &base(*of, object.class, rights.owner), list, out);
+            lists(catalog, &on, object.class, "", rights.owner, &base(of, object.class, rights.owner), list, out);
         }
         for (id, list) in &rights.columns {
-            let Some(column) = column_name(catalog, *of, *id) else { continue };
+            let Some(column) = column_name(catalog, of, *id) else { continue };
             let (on, column) = (format!("TABLE {}", object.name), format!("({})", quote_name(&column)));
             lists(catalog, &on, ObjectClass::Column, &column, rights.owner, &Acl::new(), list, &mut grants);
         }
@@ -79,7 +79,7 @@ fn object(catalog: &CatalogSnapshot, of: RightsOf) -> Option<Object> {
             Object { alter: "", grant: "FUNCTION", class: ObjectClass::Function, name }
         }
         // What is said of the database is not in the dump of one.
-        RightsOf::Database | RightsOf::Language(_) | RightsOf::Type(_) => return None,
+        RightsOf::Database(_) | RightsOf::Language(_) | RightsOf::Type(_) => return None,
     })
 }
 

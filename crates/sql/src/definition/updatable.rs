@@ -17,7 +17,6 @@ const MAX_DEPTH: usize = 64;
 /// What names are looked up in.
 pub struct Names<'a> {
     pub catalog: &'a CatalogSnapshot,
-    pub database: &'a str,
     pub path: &'a [Oid],
     pub temporary: Option<Oid>,
     pub eval: &'a EvalContext,
@@ -68,7 +67,7 @@ impl Names<'_> {
         let Some(ast::Statement::Query(query)) = parsed.first().map(|p| &p.statement) else { return None };
         let SetExpr::Select(select) = &*query.body else { return None };
         let Some(TableFactor::Table { name, alias, version: None, .. }) = select.from.first().map(|f| &f.relation) else { return None };
-        let oid = crate::catalog::names::class_named(self.catalog, self.database, self.path, self.temporary, &name.to_string()).ok()??;
+        let oid = crate::catalog::names::class_named(self.catalog, self.path, self.temporary, &name.to_string()).ok()??;
         let mut below: Vec<(String, bool)> = match &**self.catalog.relation(oid)? {
             Relation::Table(table) => table.visible_columns().map(|c| (c.name.clone(), true)).collect(),
             Relation::View(inner) => {

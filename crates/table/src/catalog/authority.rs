@@ -4,17 +4,14 @@
 //! object of which nothing is said belongs to the first superuser under the built-in privileges.
 
 use super::acl::{self, Acl, AclItem, ObjectClass, PUBLIC_GRANTEE, Privileges};
+use super::database::{DatabaseDescriptor, FIRST_DATABASE, MAINTENANCE_NAME, Shared};
 use super::descriptor::{ColumnId, FIRST_USER_OID, INFORMATION_SCHEMA_OID, Oid, PG_CATALOG_OID, PUBLIC_OID};
 use super::role::{
     DATABASE_OWNER, FIRST_SUPERUSER, POSTGRES_ROLE, READ_ALL_DATA, READ_ALL_STATS, RoleDescriptor, StartSettings, WRITE_ALL_DATA,
-    built_in_roles,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// The one database, to which rights and settings of databases belong.
-pub const DATABASE: Oid = 1;
 
 /// Whose an object is, and who may do what with it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -66,7 +63,7 @@ impl Rights {
 pub enum RightsOf {
     Relation(Oid),
     Schema(Oid),
-    Database,
+    Database(Oid),
     Function(Oid),
     Language(Oid),
     Type(Oid),
@@ -93,50 +90,102 @@ pub struct DefaultPrivileges {
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Authority {
-    roles: BTreeMap<Oid, Arc<RoleDescriptor>>,
-    roles_by_name: HashMap<String, Oid>,
+    /// The database whose objects it is about.
+    database: Oid,
+    shared: Arc<Shared>,
     rights: BTreeMap<RightsOf, Arc<Rights>>,
-    settings: BTreeMap<(Oid, Oid), Arc<StartSettings>>,
     defaults: BTreeMap<DefaultsFor, Arc<DefaultPrivileges>>,
 }
 
 impl Default for Authority {
-    /// That of a database in which nobody has said anything.
+    /// That of the first database when nobody has said anything.
     fn default() -> Self {
-        let mut out = Self {
-            roles: BTreeMap::new(),
-            roles_by_name: HashMap::new(),
-            rights: BTreeMap::new(),
-            settings: BTreeMap::new(),
-            defaults: BTreeMap::new(),
-        };
-        built_in_roles().into_iter().for_each(|role| out.put_role(role));
-        out
+        Self::of_database(FIRST_DATABASE, Arc::default())
     }
 }
 
 impl Authority {
+    /// That of a database in which nobody has said anything.
+    #[must_use]
+    pub fn of_database(database: Oid, shared: Arc<Shared>) -> Self {
+        Self { database, shared, rights: BTreeMap::new(), defaults: BTreeMap::new() }
+    }
+
+    // Databases, and what they share.
+
+    /// What all databases share.
+    #[must_use]
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn set_shared(&mut self, shared: Arc<Shared>) {
+        self.shared = shared;
+    }
+
+    fn shared_mut(&mut self) -> &mut Shared {
+        Arc::make_mut(&mut self.shared)
+    }
+
+    /// The database whose objects it is about.
+    #[must_use]
+    pub fn this_database(&self) -> Oid {
+        self.database
+    }
+
+    #[must_use]
+    pub fn database(&self, oid: Oid) -> Option<&Arc<DatabaseDescriptor>> {
+        self.shared.databases.get(&oid)
+    }
+
+    /// The database with a name.
+    #[must_use]
+    pub fn database_named(&self, name: &str) -> Option<&Arc<DatabaseDescriptor>> {
+        self.shared.databases.values().find(|database| database.name == name)
+    }
+
+    /// The database that a connection means by a name: clients that are about databases connect to one that may not be there.
+    #[must_use]
+    pub fn database_to_connect_to(&self, name: &str) -> Option<&Arc<DatabaseDescriptor>> {
+        let maintenance = || self.database(FIRST_DATABASE).filter(|_| name == MAINTENANCE_NAME);
+        self.database_named(name).or_else(maintenance)
+    }
+
+    /// In the order of OIDs.
+    pub fn databases(&self) -> impl Iterator<Item = &Arc<DatabaseDescriptor>> {
+        self.shared.databases.values()
+    }
+
+    pub fn put_database(&mut self, database: DatabaseDescriptor) {
+        self.shared_mut().put_database(database);
+    }
+
+    /// A database goes, with its rights and settings.
+    pub fn remove_database(&mut self, oid: Oid) {
+        self.shared_mut().remove_database(oid);
+    }
+
     // Roles.
 
     #[must_use]
     pub fn role(&self, oid: Oid) -> Option<&Arc<RoleDescriptor>> {
-        self.roles.get(&oid)
+        self.shared.roles.get(&oid)
     }
 
     #[must_use]
     pub fn role_named(&self, name: &str) -> Option<&Arc<RoleDescriptor>> {
-        self.roles.get(self.roles_by_name.get(name)?)
+        self.shared.roles.get(self.shared.roles_by_name.get(name)?)
     }
 
     /// In the order of OIDs.
     pub fn roles(&self) -> impl Iterator<Item = &Arc<RoleDescriptor>> {
-        self.roles.values()
+        self.shared.roles.values()
     }
 
     /// Whether nobody has made a role: whoever is let in without a proof is the first superuser then, whatever name is given.
     #[must_use]
     pub fn has_built_in_roles_only(&self) -> bool {
-        self.roles.values().all(|role| matches!(role.oid, FIRST_SUPERUSER | POSTGRES_ROLE) || role.is_predefined())
+        self.shared.roles.values().all(|role| matches!(role.oid, FIRST_SUPERUSER | POSTGRES_ROLE) || role.is_predefined())
     }
 
     #[must_use]
@@ -145,17 +194,11 @@ impl Authority {
     }
 
     pub fn put_role(&mut self, role: RoleDescriptor) {
-        if let Some(old) = self.roles.get(&role.oid) {
-            self.roles_by_name.remove(&old.name);
-        }
-        self.roles_by_name.insert(role.name.clone(), role.oid);
-        self.roles.insert(role.oid, Arc::new(role));
+        self.shared_mut().put_role(role);
     }
 
     pub fn remove_role(&mut self, oid: Oid) {
-        if let Some(old) = self.roles.remove(&oid) {
-            self.roles_by_name.remove(&old.name);
-        }
+        self.shared_mut().remove_role(oid);
     }
 
     /// The roles that a role is a member of, directly or by others, itself first. With `inheriting`, by roles that inherit only.
@@ -169,7 +212,7 @@ impl Authority {
             if inheriting && !found.inherit {
                 continue;
             }
-            let of_database = (self.rights(RightsOf::Database).owner == next).then_some(DATABASE_OWNER);
+            let of_database = (self.rights(RightsOf::Database(self.database)).owner == next).then_some(DATABASE_OWNER);
             for other in found.member_of.iter().map(|m| m.role).chain(of_database) {
                 if !out.contains(&other) {
                     out.push(other);
@@ -211,49 +254,64 @@ impl Authority {
     // Settings.
 
     pub fn settings(&self) -> impl Iterator<Item = &Arc<StartSettings>> {
-        self.settings.values()
+        self.shared.settings.values()
     }
 
     #[must_use]
     pub fn settings_of(&self, database: Oid, role: Oid) -> Option<&Arc<StartSettings>> {
-        self.settings.get(&(database, role))
+        self.shared.settings.get(&(database, role))
     }
 
     /// Sets those of a role in a database; none are removed.
     pub fn put_settings(&mut self, settings: StartSettings) {
-        let key = (settings.database, settings.role);
-        if settings.values.is_empty() {
-            self.settings.remove(&key);
-        } else {
-            self.settings.insert(key, Arc::new(settings));
-        }
+        self.shared_mut().put_settings(settings);
     }
 
     // Rights.
 
+    /// What was said of an object.
+    fn said_of(&self, of: RightsOf) -> Option<&Arc<Rights>> {
+        match of {
+            RightsOf::Database(oid) => self.shared.rights.get(&oid),
+            _ => self.rights.get(&of),
+        }
+    }
+
     /// Whose an object is and who may what with it.
     #[must_use]
     pub fn rights(&self, of: RightsOf) -> Arc<Rights> {
-        self.rights.get(&of).cloned().unwrap_or_else(|| Arc::new(built_in_rights(of)))
+        self.said_of(of).cloned().unwrap_or_else(|| Arc::new(built_in_rights(of)))
     }
 
     /// Whether anything was said of an object.
     #[must_use]
     pub fn says_of(&self, of: RightsOf) -> bool {
-        self.rights.contains_key(&of)
+        self.said_of(of).is_some()
     }
 
-    /// Those that were said, in the order of what they are about.
-    pub fn all_rights(&self) -> impl Iterator<Item = (&RightsOf, &Arc<Rights>)> {
-        self.rights.iter()
+    /// Those that were said, of databases and of what is in this one.
+    pub fn all_rights(&self) -> impl Iterator<Item = (RightsOf, &Arc<Rights>)> {
+        let databases = self.shared.rights.iter().map(|(oid, rights)| (RightsOf::Database(*oid), rights));
+        databases.chain(self.own_rights())
+    }
+
+    /// Those that were said of what is in this database.
+    pub fn own_rights(&self) -> impl Iterator<Item = (RightsOf, &Arc<Rights>)> {
+        self.rights.iter().map(|(of, rights)| (*of, rights))
     }
 
     pub fn put_rights(&mut self, of: RightsOf, rights: Rights) {
-        self.rights.insert(of, Arc::new(rights));
+        match of {
+            RightsOf::Database(oid) => drop(self.shared_mut().rights.insert(oid, Arc::new(rights))),
+            _ => drop(self.rights.insert(of, Arc::new(rights))),
+        }
     }
 
     pub fn remove_rights(&mut self, of: RightsOf) {
-        self.rights.remove(&of);
+        match of {
+            RightsOf::Database(oid) => drop(self.shared_mut().rights.remove(&oid)),
+            _ => drop(self.rights.remove(&of)),
+        }
     }
 
     /// Whether a role has the rights of an object's owner.
@@ -441,7 +499,7 @@ mod tests {
         let mut authority = with(&[(100, true, &[])]);
         assert!(!authority.may(100, ObjectClass::Schema, RightsOf::Schema(PUBLIC_OID), Privileges::CREATE));
         assert!(authority.may(100, ObjectClass::Schema, RightsOf::Schema(PUBLIC_OID), Privileges::USAGE));
-        authority.put_rights(RightsOf::Database, Rights::of(100));
+        authority.put_rights(RightsOf::Database(FIRST_DATABASE), Rights::of(100));
         assert!(authority.may(100, ObjectClass::Schema, RightsOf::Schema(PUBLIC_OID), Privileges::CREATE));
         assert!(authority.owns(100, RightsOf::Schema(PUBLIC_OID)));
     }

@@ -164,6 +164,9 @@ pub struct ColumnDescriptor {
     /// Of a column of maps: the table whose rows its entries are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries: Option<Oid>,
+    /// The collation that COLLATE said, if another than the type's own: to be shown; the order is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collation: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -466,6 +469,7 @@ impl ColumnDescriptor {
             hidden: false,
             words: Vec::new(),
             entries: None,
+            collation: None,
         }
     }
 

@@ -1,10 +1,11 @@
-//! What exists: schemas, tables, indexes, views, sequences, roles and their rights; kept in the store, seen as immutable snapshots.
+//! What exists: databases, schemas, tables, indexes, views, sequences, roles and their rights; kept in the store, seen as immutable snapshots.
 //!
-//! Reading order: [`descriptor`] → [`mapping`] → [`role`] → [`acl`] → [`authority`] → [`policy`] → [`dropped`] → [`snapshot`] →
+//! Reading order: [`descriptor`] → [`mapping`] → [`role`] → [`acl`] → [`database`] → [`authority`] → [`policy`] → [`dropped`] → [`snapshot`] →
 //! [`store`] → [`numbers`].
 
 pub mod acl;
 pub mod authority;
+pub mod database;
 pub mod descriptor;
 pub mod dropped;
 pub mod mapping;
@@ -16,6 +17,7 @@ pub mod store;
 
 pub use acl::{Acl, AclItem, ObjectClass, Privileges};
 pub use authority::{Authority, Rights, RightsOf};
+pub use database::{DatabaseDescriptor, FIRST_DATABASE, Shared};
 pub use descriptor::*;
 pub use dropped::DroppedTable;
 pub use mapping::{CELLS, Encoding, MappedColumn, Mapping};

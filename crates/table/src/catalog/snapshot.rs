@@ -1,13 +1,14 @@
 //! An immutable view of the catalog, pinned per statement.
 
 use super::authority::Authority;
+use super::database::Shared;
 use super::descriptor::{IndexDescriptor, Oid, Relation, SchemaDescriptor, TableDescriptor, ViewDescriptor};
 use super::dropped::DroppedTable;
 use super::numbers::Numbers;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-/// Everything that exists at one version. Cloning copies maps of pointers, not descriptors.
+/// Everything that exists in a database at one version, and what all databases share. Cloning copies maps of pointers, not descriptors.
 #[derive(Clone, Debug, Default)]
 pub struct CatalogSnapshot {
     /// Grows with every change that was published.
@@ -34,14 +35,40 @@ pub struct CatalogSnapshot {
 }
 
 impl CatalogSnapshot {
+    /// That of a database with nothing in it, not even a schema.
+    pub(super) fn empty(database: Oid, shared: Arc<Shared>, numbers: Option<Arc<dyn Numbers>>) -> Self {
+        Self { version: 1, numbers, authority: Arc::new(Authority::of_database(database, shared)), ..Self::default() }
+    }
+
+    /// That of a database as CREATE DATABASE makes it.
+    pub(crate) fn of_new_database(database: Oid, shared: Arc<Shared>, numbers: Option<Arc<dyn Numbers>>) -> Self {
+        let mut out = Self::empty(database, shared, numbers);
+        super::store::built_in_schemas().into_iter().for_each(|schema| out.put_schema(schema));
+        out
+    }
+
+    /// The database that it is about.
+    #[must_use]
+    pub fn database(&self) -> Oid {
+        self.authority.this_database()
+    }
+
+    /// How that is called.
+    #[must_use]
+    pub fn database_name(&self) -> &str {
+        self.authority.database(self.database()).map_or("", |database| database.name.as_str())
+    }
+
+    /// Whether the first of three parts of a name means this database.
+    #[must_use]
+    pub fn is_this_database(&self, name: &str) -> bool {
+        self.authority.database_to_connect_to(name).is_some_and(|database| database.oid == self.database())
+    }
+
     /// Where new objects have their ids from, and sequences their values.
     #[must_use]
     pub fn numbers(&self) -> Option<&Arc<dyn Numbers>> {
         self.numbers.as_ref()
-    }
-
-    pub(super) fn set_numbers(&mut self, numbers: Arc<dyn Numbers>) {
-        self.numbers = Some(numbers);
     }
 
     /// Tables that were dropped and can come back, by OID.

@@ -6,13 +6,17 @@
 //!        't' oid be   a table's statistics (likewise)
 //!        'x' oid be   a table that was dropped and can come back
 //!        'u' oid be   a role
+//!        'b' oid be   a database
 //!        'a' kind u8, oid be           whose an object is and who may what with it
 //!        'c' oid be, oid be            settings that sessions in a database (0: any), of a role (0: any) begin with
 //!        'd' oid be, oid be, kind u8   privileges of what a role will make in a schema (0: any)
 //!        'm' "format", 'm' "ids"
+//!        'D' oid be, one of the keys above      the row of a database other than the first: of what it has for itself, that is
+//!                                               's', 'r', 'a' but of databases, and 'd'. Ids are unique over all databases
 //! cell   version u8 | JSON        2: a table whose timestamps count from 2000; 3: one whose row key has parts of other forms, too; 4: one
 //!                              with row-level security; 5: a table of raw cells; 6: one whose rows have times of their own; 7: one with maps, or
-//!                              of their entries; else 1. Older versions of the program would misread them
+//!                              of their entries; 8: the rights of a database other than the first; else 1. Older versions of the program
+//!                              would misread them, and take the tables of databases that they do not know for left over
 //! ```
 //!
 //! Invariant: ids are taken in blocks that are durable before the first of them is used, so that none is ever used twice; a table
@@ -20,14 +24,17 @@
 
 use super::acl::ObjectClass;
 use super::authority::{DefaultPrivileges, DefaultsFor, Rights, RightsOf};
+use super::database::{FIRST_DATABASE, Shared};
+use super::dropped::DroppedTable;
 use super::descriptor::{Epoch, FIRST_USER_OID, INFORMATION_SCHEMA_OID, Oid, PG_CATALOG_OID, PUBLIC_OID, Relation, SchemaDescriptor};
 use super::numbers::Numbers;
-use super::role::{RoleDescriptor, StartSettings, built_in_roles};
+use super::role::{RoleDescriptor, built_in_roles};
 use super::snapshot::CatalogSnapshot;
 use crate::failure::store_error;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -51,6 +58,10 @@ const RAW_CELLS: u8 = 5;
 const OWN_TIMES: u8 = 6;
 /// That of tables with maps, and of their entries: who does not know of these would leave entries behind.
 const MAPS: u8 = 7;
+/// That of the rights of a database that is not the only one.
+const SEVERAL_DATABASES: u8 = 8;
+/// What the keys of databases other than the first begin with.
+const OF_DATABASE: u8 = b'D';
 /// Where descriptors are stored.
 pub const CATALOG_TABLE: TableId = TableId(1);
 /// The one family of [`CATALOG_TABLE`].
@@ -94,13 +105,51 @@ pub fn role_key(oid: Oid) -> Vec<u8> {
     key(b'u', oid)
 }
 
+/// The key of a database's row.
+#[must_use]
+pub fn database_key(oid: Oid) -> Vec<u8> {
+    key(b'b', oid)
+}
+
+/// Where a row of a database's catalog is stored: those of the first database, and those that all databases share, under their keys as
+/// they are.
+#[must_use]
+pub fn stored_key(database: Oid, key: &[u8]) -> Cow<'_, [u8]> {
+    let shared = matches!(key, [b'u' | b'b' | b'c' | b'm', ..] | [b'a', b'd', ..]);
+    if database == FIRST_DATABASE || shared {
+        return Cow::Borrowed(key);
+    }
+    let mut out = vec![OF_DATABASE];
+    out.extend(database.to_be_bytes());
+    out.extend(key);
+    Cow::Owned(out)
+}
+
+/// The database whose row is stored under a key, and the key within it.
+fn split_stored_key(key: &[u8]) -> (Oid, &[u8]) {
+    match key {
+        [OF_DATABASE, a, b, c, d, rest @ ..] => (u32::from_be_bytes([*a, *b, *c, *d]), rest),
+        _ => (FIRST_DATABASE, key),
+    }
+}
+
+/// The keys of all rows of a database other than the first, and of no other.
+///
+/// # Errors
+/// The store failed.
+pub async fn keys_of_database(store: &dyn Store, database: Oid) -> PgResult<Vec<Vec<u8>>> {
+    let all = rows(store).await?.into_iter().map(|(key, _)| key);
+    Ok(all.filter(|key| key.first() == Some(&OF_DATABASE) && split_stored_key(key).0 == database).collect())
+}
+
 /// The key of the row of an object's rights.
 #[must_use]
 pub fn rights_key(of: RightsOf) -> Vec<u8> {
     let (kind, oid) = match of {
         RightsOf::Relation(oid) => (b'r', oid),
         RightsOf::Schema(oid) => (b's', oid),
-        RightsOf::Database => (b'd', 0),
+        RightsOf::Database(FIRST_DATABASE) => (b'd', 0),
+        RightsOf::Database(oid) => (b'd', oid),
         RightsOf::Function(oid) => (b'f', oid),
         RightsOf::Language(oid) => (b'l', oid),
         RightsOf::Type(oid) => (b't', oid),
@@ -115,7 +164,8 @@ fn rights_of_key(key: &[u8]) -> Option<RightsOf> {
     Some(match key.get(1)? {
         b'r' => RightsOf::Relation(oid),
         b's' => RightsOf::Schema(oid),
-        b'd' => RightsOf::Database,
+        b'd' if oid == 0 => RightsOf::Database(FIRST_DATABASE),
+        b'd' => RightsOf::Database(oid),
         b'f' => RightsOf::Function(oid),
         b'l' => RightsOf::Language(oid),
         b't' => RightsOf::Type(oid),
@@ -180,6 +230,18 @@ pub fn encode_relation(relation: &Relation) -> PgResult<Vec<u8>> {
     versioned(version, relation)
 }
 
+/// The cell of the row of an object's rights.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_rights(of: RightsOf, rights: &Rights) -> PgResult<Vec<u8>> {
+    let version = match of {
+        RightsOf::Database(oid) if oid != FIRST_DATABASE => SEVERAL_DATABASES,
+        _ => VERSION,
+    };
+    versioned(version, rights)
+}
+
 fn versioned<T: Serialize>(version: u8, value: &T) -> PgResult<Vec<u8>> {
     let mut out = vec![version];
     serde_json::to_writer(&mut out, value).map_err(|e| PgError::internal(format!("a descriptor cannot be written: {e}")))?;
@@ -193,7 +255,7 @@ fn versioned<T: Serialize>(version: u8, value: &T) -> PgResult<Vec<u8>> {
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> PgResult<T> {
     let broken = |what: String| PgError::new(SqlState::DATA_CORRUPTED, format!("a row of the catalog cannot be read: {what}"));
     match bytes.split_first() {
-        Some((&(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS | OWN_TIMES | MAPS), json)) => {
+        Some((&(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS | OWN_TIMES | MAPS | SEVERAL_DATABASES), json)) => {
             serde_json::from_slice(json).map_err(|e| broken(e.to_string()))
         }
         Some((version, _)) => Err(broken(format!("version {version} is unknown"))),
@@ -317,24 +379,103 @@ pub fn store_tables_of(relation: &Relation) -> impl Iterator<Item = TableId> {
     own.into_iter().chain(indexes.filter(move |s| Some(*s) != own))
 }
 
-/// Reads the catalog that a store holds; makes it in an empty store. Temporary objects and tables that nothing names go.
+/// What is stored of a database.
+#[derive(Default)]
+struct Stored {
+    schemas: Vec<SchemaDescriptor>,
+    relations: Vec<Relation>,
+    rights: Vec<(RightsOf, Rights)>,
+    defaults: Vec<DefaultPrivileges>,
+    dropped: Vec<DroppedTable>,
+    /// Under which keys, as they are in the store.
+    keys: Vec<Vec<u8>>,
+}
+
+/// Reads the catalogs that a store holds, one of each database; makes that of the first in an empty store. Temporary objects go, and so do
+/// tables and rows that nothing names.
 ///
 /// # Errors
 /// What the store reports; XX001 for rows that cannot be read.
-pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> PgResult<CatalogSnapshot> {
+pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> PgResult<Vec<CatalogSnapshot>> {
+    make_tables(&**store).await?;
+    let mut shared = Shared::default();
+    let mut stored_roles: Vec<Oid> = Vec::new();
+    let mut sequences: Vec<Oid> = Vec::new();
+    let mut stored: BTreeMap<Oid, Stored> = BTreeMap::new();
+    for (stored_key, value) in rows(&**store).await? {
+        let (database, key) = split_stored_key(&stored_key);
+        let oid = key.get(1..5).and_then(|b| <[u8; 4]>::try_from(b).ok()).map(u32::from_be_bytes);
+        let of = stored.entry(database).or_default();
+        match (key.first(), oid) {
+            (Some(b's'), Some(_)) => of.schemas.push(decode(&value)?),
+            (Some(b'r'), Some(_)) => of.relations.push(decode(&value)?),
+            (Some(b'd'), _) => of.defaults.push(decode(&value)?),
+            (Some(b'x'), Some(_)) => of.dropped.push(decode(&value)?),
+            (Some(b'a'), _) => match rights_of_key(key) {
+                Some(RightsOf::Database(oid)) => drop(shared.rights.insert(oid, Arc::new(decode(&value)?))),
+                Some(rights) => of.rights.push((rights, decode(&value)?)),
+                None => {}
+            },
+            (Some(b'q'), Some(oid)) => sequences.push(oid),
+            (Some(b'c'), _) => shared.put_settings(decode(&value)?),
+            (Some(b'b'), Some(_)) => shared.put_database(decode(&value)?),
+            (Some(b'u'), Some(oid)) => {
+                shared.put_role(decode(&value)?);
+                stored_roles.push(oid);
+            }
+            _ => {}
+        }
+        if database != FIRST_DATABASE {
+            of.keys.push(stored_key);
+        }
+    }
+    settle_roles(&**store, &mut shared, &stored_roles).await?;
+    let shared = Arc::new(shared);
+    let mut stale = Mutations::new();
+    let mut catalogs = Vec::with_capacity(shared.databases.len());
+    for oid in shared.databases.keys() {
+        let catalog = CatalogSnapshot::empty(*oid, Arc::clone(&shared), Some(Arc::clone(&numbers)));
+        catalogs.push(catalog_of(catalog, stored.remove(oid).unwrap_or_default(), &mut stale));
+    }
+    // What a process wrote that did not know that the database was dropped.
+    for key in stored.into_values().flat_map(|left| left.keys) {
+        stale.delete_row(CATALOG_TABLE, &key);
+    }
+    let dropped = || catalogs.iter().flat_map(|catalog| catalog.dropped().values());
+    let kept: HashSet<Oid> = dropped().flat_map(|dropped| dropped.sequences.iter().map(|s| s.oid)).collect();
+    for oid in sequences {
+        if !kept.contains(&oid) && catalogs.iter().all(|catalog| catalog.relation(oid).is_none()) {
+            stale.delete_row(CATALOG_TABLE, &sequence_key(oid));
+        }
+    }
+    if !stale.is_empty() {
+        commit(&**store, &stale).await?;
+    }
+    let of_relations = catalogs.iter().flat_map(|c| c.relations()).flat_map(|r| storage_of(r));
+    let named: HashSet<TableId> = of_relations.chain(dropped().flat_map(|dropped| dropped.storage())).collect();
+    for table in store.list_tables().await.map_err(store_error)? {
+        if ![CATALOG_TABLE, TOKEN_TABLE, FEED_TABLE].contains(&table.id) && !named.contains(&table.id) {
+            store.drop_table(table.id).await.map_err(store_error)?;
+        }
+    }
+    Ok(catalogs)
+}
+
+/// The tables that a store has before anybody makes one, and the rows that a first database begins with.
+async fn make_tables(store: &dyn Store) -> PgResult<()> {
     if store.describe_table(CATALOG_TABLE).await.map_err(store_error)?.is_none() {
         let family = FamilySchema { id: CATALOG_FAMILY, name: "c".into(), options: FamilyOptions::default() };
         let schema = TableSchema { id: CATALOG_TABLE, name: "catalog".into(), families: vec![family], split_points: Vec::new() };
         store.create_table(&schema).await.map_err(store_error)?;
     }
-    if get(&**store, FORMAT_KEY).await?.is_none() {
+    if get(store, FORMAT_KEY).await?.is_none() {
         // At once: a start that is interrupted must not leave a database without the schemas that it begins with.
         let mut mutations = Mutations::new();
         mutations.put(CATALOG_TABLE, FORMAT_KEY, CATALOG_FAMILY, &[], &encode(&u32::from(VERSION))?);
         for schema in built_in_schemas() {
             mutations.put(CATALOG_TABLE, &schema_key(schema.oid), CATALOG_FAMILY, &[], &encode(&schema)?);
         }
-        commit(&**store, &mutations).await?;
+        commit(store, &mutations).await?;
     }
     if store.describe_table(TOKEN_TABLE).await.map_err(store_error)?.is_none() {
         let options = FamilyOptions { ttl: Some(TOKENS_KEPT), ..FamilyOptions::default() };
@@ -342,116 +483,65 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
         let schema = TableSchema { id: TOKEN_TABLE, name: "commit_tokens".into(), families: vec![family], split_points: Vec::new() };
         store.create_table(&schema).await.map_err(store_error)?;
     }
-    let mut schemas: Vec<SchemaDescriptor> = Vec::new();
-    let mut relations: Vec<Relation> = Vec::new();
-    let mut states: Vec<Oid> = Vec::new();
-    let mut snapshot = CatalogSnapshot::default();
-    let mut stored_roles: Vec<Oid> = Vec::new();
-    for (key, value) in rows(&**store).await? {
-        let oid = key.get(1..5).and_then(|b| <[u8; 4]>::try_from(b).ok()).map(u32::from_be_bytes);
-        match (key.first(), oid) {
-            (Some(b's'), Some(_)) => schemas.push(decode(&value)?),
-            (Some(b'r'), Some(_)) => relations.push(decode(&value)?),
-            (Some(b'q'), Some(oid)) => states.push(oid),
-            (Some(b'x'), Some(_)) => snapshot.put_dropped(Arc::new(decode(&value)?)),
-            (Some(b'u' | b'a' | b'c' | b'd'), _) => stored_roles.extend(read_authority(&mut snapshot, &key, &value)?),
-            _ => {}
-        }
-    }
-    if stored_roles.is_empty() {
+    Ok(())
+}
+
+/// The roles that there are, of those that are stored and those that are built in.
+async fn settle_roles(store: &dyn Store, shared: &mut Shared, stored: &[Oid]) -> PgResult<()> {
+    if stored.is_empty() {
         // A new database, or one of a version that knew no roles. From now on they are what is stored.
         let mut mutations = Mutations::new();
         for role in built_in_roles() {
             mutations.put(CATALOG_TABLE, &role_key(role.oid), CATALOG_FAMILY, &[], &encode(&role)?);
         }
-        commit(&**store, &mutations).await?;
-    } else {
-        // Predefined roles of a newer version are there all the same; others that are not stored were dropped.
-        let dropped = |role: &RoleDescriptor| !stored_roles.contains(&role.oid) && !role.is_predefined();
-        let dropped: Vec<Oid> = snapshot.authority().roles().filter(|role| dropped(role)).map(|role| role.oid).collect();
-        dropped.into_iter().for_each(|oid| snapshot.authority_mut().remove_role(oid));
+        return commit(store, &mutations).await;
     }
+    // Predefined roles of a newer version are there all the same; others that are not stored were dropped.
+    let dropped = |role: &RoleDescriptor| !stored.contains(&role.oid) && !role.is_predefined();
+    let dropped: Vec<Oid> = shared.roles.values().filter(|role| dropped(role)).map(|role| role.oid).collect();
+    dropped.into_iter().for_each(|oid| shared.remove_role(oid));
+    Ok(())
+}
+
+/// The catalog of a database, of what is stored; rows of what is gone are noted to be removed.
+fn catalog_of(mut catalog: CatalogSnapshot, mut stored: Stored, stale: &mut Mutations) -> CatalogSnapshot {
+    let database = catalog.database();
     for schema in built_in_schemas() {
-        if schema.oid != PUBLIC_OID && !schemas.iter().any(|s| s.oid == schema.oid) {
-            schemas.push(schema);
+        if schema.oid != PUBLIC_OID && !stored.schemas.iter().any(|s| s.oid == schema.oid) {
+            stored.schemas.push(schema);
         }
     }
-    snapshot.version = 1;
-    snapshot.set_numbers(numbers);
-    let temporary: HashSet<Oid> = schemas.iter().filter(|s| s.temporary.is_some()).map(|s| s.oid).collect();
-    let mut stale = Mutations::new();
-    for schema in schemas {
+    let temporary: HashSet<Oid> = stored.schemas.iter().filter(|s| s.temporary.is_some()).map(|s| s.oid).collect();
+    for schema in stored.schemas {
         if temporary.contains(&schema.oid) {
-            stale.delete_row(CATALOG_TABLE, &schema_key(schema.oid));
+            stale.delete_row(CATALOG_TABLE, &stored_key(database, &schema_key(schema.oid)));
         } else {
-            snapshot.put_schema(schema);
+            catalog.put_schema(schema);
         }
     }
-    for relation in relations {
+    for relation in stored.relations {
         if temporary.contains(&relation.schema()) {
-            stale.delete_row(CATALOG_TABLE, &relation_key(relation.oid()));
+            stale.delete_row(CATALOG_TABLE, &stored_key(database, &relation_key(relation.oid())));
         } else {
-            snapshot.put_relation(relation);
+            catalog.put_relation(relation);
         }
     }
-    let kept: HashSet<Oid> = snapshot.dropped().values().flat_map(|dropped| dropped.sequences.iter().map(|s| s.oid)).collect();
-    for oid in states {
-        if snapshot.relation(oid).is_none() && !kept.contains(&oid) {
-            stale.delete_row(CATALOG_TABLE, &sequence_key(oid));
+    stored.defaults.into_iter().for_each(|defaults| catalog.authority_mut().put_defaults(defaults));
+    stored.dropped.into_iter().for_each(|dropped| catalog.put_dropped(Arc::new(dropped)));
+    for (of, rights) in stored.rights {
+        // Of temporary objects, for example.
+        let gone = match of {
+            RightsOf::Relation(oid) => oid >= FIRST_USER_OID && catalog.relation(oid).is_none(),
+            RightsOf::Schema(oid) => oid >= FIRST_USER_OID && catalog.schema(oid).is_none(),
+            _ => false,
+        };
+        if gone {
+            stale.delete_row(CATALOG_TABLE, &stored_key(database, &rights_key(of)));
+        } else {
+            catalog.authority_mut().put_rights(of, rights);
         }
     }
-    if !stale.is_empty() {
-        commit(&**store, &stale).await?;
-    }
-    forget_stale_rights(&**store, &mut snapshot).await?;
-    let dropped = snapshot.dropped().values().flat_map(|dropped| dropped.storage());
-    let named: HashSet<TableId> = snapshot.relations().flat_map(|r| storage_of(r)).chain(dropped).collect();
-    for table in store.list_tables().await.map_err(store_error)? {
-        if ![CATALOG_TABLE, TOKEN_TABLE, FEED_TABLE].contains(&table.id) && !named.contains(&table.id) {
-            store.drop_table(table.id).await.map_err(store_error)?;
-        }
-    }
-    Ok(snapshot)
-}
-
-/// Takes a row about roles and rights; gives the role that it is.
-fn read_authority(snapshot: &mut CatalogSnapshot, key: &[u8], value: &[u8]) -> PgResult<Option<Oid>> {
-    let authority = snapshot.authority_mut();
-    match key.first() {
-        Some(b'u') => {
-            let role: RoleDescriptor = decode(value)?;
-            let oid = role.oid;
-            authority.put_role(role);
-            return Ok(Some(oid));
-        }
-        Some(b'a') => {
-            if let Some(of) = rights_of_key(key) {
-                authority.put_rights(of, decode::<Rights>(value)?);
-            }
-        }
-        Some(b'c') => authority.put_settings(decode::<StartSettings>(value)?),
-        _ => authority.put_defaults(decode::<DefaultPrivileges>(value)?),
-    }
-    Ok(None)
-}
-
-/// Rights of relations and schemas that are gone, temporary ones for example, go.
-async fn forget_stale_rights(store: &dyn Store, snapshot: &mut CatalogSnapshot) -> PgResult<()> {
-    let gone = |of: &RightsOf| match of {
-        RightsOf::Relation(oid) => *oid >= FIRST_USER_OID && snapshot.relation(*oid).is_none(),
-        RightsOf::Schema(oid) => *oid >= FIRST_USER_OID && snapshot.schema(*oid).is_none(),
-        _ => false,
-    };
-    let stale: Vec<RightsOf> = snapshot.authority().all_rights().map(|(of, _)| *of).filter(gone).collect();
-    if stale.is_empty() {
-        return Ok(());
-    }
-    let mut mutations = Mutations::new();
-    for of in stale {
-        mutations.delete_row(CATALOG_TABLE, &rights_key(of));
-        snapshot.authority_mut().remove_rights(of);
-    }
-    commit(store, &mutations).await
+    catalog
 }
 
 #[cfg(test)]

@@ -31,6 +31,7 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
                 hidden: false,
                 words: Vec::new(),
                 entries: None,
+                collation: None,
             })
             .collect(),
         key: key.iter().map(|(n, descending)| KeyPart { column: id(*n), descending: *descending, form: KeyForm::Value }).collect(),

@@ -33,7 +33,7 @@ pub fn part_kind(ty: &SqlType) -> PgResult<PartKind> {
         other if other.is_oid_like() => PartKind::UInt32,
         other if other.is_string() || *other == PgType::Bytea => PartKind::Escaped,
         _ if sorts_by_key(ty) => PartKind::Escaped,
-        PgType::Json | PgType::Jsonpath | PgType::Tsvector | PgType::Tsquery => PartKind::Escaped,
+        PgType::Json | PgType::Jsonpath | PgType::Tsvector | PgType::Tsquery | PgType::Aclitem | PgType::PgNodeTree => PartKind::Escaped,
         other => return Err(PgError::unsupported(format!("type {other} cannot be part of a key"))),
     })
 }

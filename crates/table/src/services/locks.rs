@@ -473,7 +473,9 @@ impl LockManager {
         let hash = match id {
             LockId::Row(hash) => hash,
             LockId::Table(oid) => u64::from(oid).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32,
-            LockId::Advisory(kind, key) => (key ^ u64::from(kind)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32,
+            LockId::Advisory(kind, database, key) => {
+                (key ^ u64::from(kind) ^ (u64::from(database) << 8)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
+            }
         };
         // There are SHARDS of them.
         &self.shards[(hash % SHARDS as u64) as usize]

@@ -21,7 +21,7 @@ use crate::clock::Clock;
 pub use leases::{Lease, Leases};
 pub use local::LocalServices;
 pub use locks::Locks;
-pub use publication::{Publication, Publishing};
+pub use publication::{Publication, Published, Publishing};
 pub use serializable::Serializability;
 pub use sessions::{SessionHandle, Sessions, Signal};
 use std::fmt::Debug;
@@ -37,7 +37,7 @@ pub trait Services: Send + Sync + Debug {
     fn serializable(&self) -> &dyn Serializability;
     /// Ids, and the values of sequences.
     fn numbers(&self) -> &Arc<dyn Numbers>;
-    /// The newest committed catalog.
+    /// The newest committed catalogs.
     fn publication(&self) -> &dyn Publication;
     /// Sessions: signals to them, and LISTEN and NOTIFY.
     fn sessions(&self) -> &dyn Sessions;

@@ -1,5 +1,6 @@
 //! LISTEN, NOTIFY: a bus within the process. Messages of a transaction are delivered when it commits.
 
+use crate::catalog::Oid;
 use hashbrown::{HashMap, HashSet};
 use parking_lot::Mutex;
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -59,6 +60,8 @@ impl Outgoing {
 
 #[derive(Debug)]
 struct Listener {
+    /// Channels are of a database.
+    database: Oid,
     channels: HashSet<String>,
     sender: UnboundedSender<Notification>,
 }
@@ -71,9 +74,9 @@ pub struct NotificationBus {
 
 impl NotificationBus {
     /// Adds a session that listens to nothing yet.
-    pub fn register(&self, pid: u32) -> UnboundedReceiver<Notification> {
+    pub fn register(&self, pid: u32, database: Oid) -> UnboundedReceiver<Notification> {
         let (sender, receiver) = unbounded_channel();
-        self.listeners.lock().insert(pid, Listener { channels: HashSet::new(), sender });
+        self.listeners.lock().insert(pid, Listener { database, channels: HashSet::new(), sender });
         receiver
     }
 
@@ -87,6 +90,7 @@ impl NotificationBus {
             return;
         }
         let mut listeners = self.listeners.lock();
+        let database = listeners.get(&pid).map(|listener| listener.database);
         if let Some(listener) = listeners.get_mut(&pid) {
             for change in outgoing.changes {
                 match change {
@@ -101,7 +105,7 @@ impl NotificationBus {
             }
         }
         for (channel, payload) in outgoing.messages {
-            for listener in listeners.values().filter(|l| l.channels.contains(&channel)) {
+            for listener in listeners.values().filter(|l| Some(l.database) == database && l.channels.contains(&channel)) {
                 // A receiver that is gone has nothing to hear.
                 let _ = listener.sender.send(Notification { pid, channel: channel.clone(), payload: payload.clone() });
             }
@@ -126,8 +130,10 @@ mod tests {
     #[test]
     fn messages_reach_listeners_once() {
         let bus = NotificationBus::default();
-        let mut one = bus.register(1);
-        let mut two = bus.register(2);
+        let mut one = bus.register(1, 1);
+        let mut two = bus.register(2, 1);
+        let mut other = bus.register(3, 7);
+        bus.publish(3, Outgoing { changes: vec![ListenChange::Listen("a".into())], ..Outgoing::default() });
         bus.publish(1, Outgoing { changes: vec![ListenChange::Listen("a".into())], ..Outgoing::default() });
         let mut out = Outgoing::default();
         out.notify("a", "x").unwrap();
@@ -137,6 +143,7 @@ mod tests {
         assert_eq!(one.try_recv().unwrap(), Notification { pid: 2, channel: "a".into(), payload: "x".into() });
         assert_eq!(one.try_recv().unwrap().payload, "y");
         assert!(one.try_recv().is_err() && two.try_recv().is_err());
+        assert!(other.try_recv().is_err(), "of another database");
         assert_eq!(Outgoing::default().notify("", "").unwrap_err().code().as_str(), "22023");
     }
 }

@@ -1,6 +1,7 @@
 //! The registry of sessions: signals to them by number, and what they LISTEN to.
 
 use super::notifications::{Notification, NotificationBus, Outgoing};
+use crate::catalog::Oid;
 use async_trait::async_trait;
 use parking_lot::RwLock;
 use std::any::Any;
@@ -25,6 +26,9 @@ pub enum Signal {
 /// A session of this node.
 pub trait SessionHandle: Any + Send + Sync + Debug {
     fn pid(&self) -> u32;
+
+    /// The database that it is connected to.
+    fn database(&self) -> Oid;
 
     fn signal(&self, signal: Signal);
 }
@@ -55,7 +59,7 @@ pub trait Sessions: Send + Sync {
     /// Sends a signal to a session of any node; whether there is one.
     async fn signal(&self, pid: u32, signal: Signal) -> bool;
 
-    /// Does what a committed transaction asked for: LISTEN, then NOTIFY.
+    /// Does what a committed transaction asked for: LISTEN, then NOTIFY, which the sessions of its database hear.
     async fn publish(&self, pid: u32, outgoing: Outgoing);
 
     /// The channels that a session of this node listens to.
@@ -87,13 +91,13 @@ impl Sessions for LocalSessions {
     }
 
     fn register(&self, session: Arc<dyn SessionHandle>, most: usize) -> PgResult<UnboundedReceiver<Notification>> {
-        let pid = session.pid();
+        let (pid, database) = (session.pid(), session.database());
         let mut sessions = self.sessions.write();
         if sessions.len() >= most {
             return Err(PgError::new(SqlState::TOO_MANY_CONNECTIONS, "sorry, too many clients already"));
         }
         sessions.insert(pid, session);
-        Ok(self.notifications.register(pid))
+        Ok(self.notifications.register(pid, database))
     }
 
     fn unregister(&self, pid: u32) {

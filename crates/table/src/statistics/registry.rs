@@ -127,7 +127,8 @@ async fn run(registry: Weak<Registry>, transactions: Weak<TransactionManager>) {
 
 /// Analyzes one table at the newest snapshot.
 async fn analyze(registry: &Arc<Registry>, transactions: &TransactionManager, table: Oid) -> PgResult<()> {
-    let catalog = transactions.published_catalog();
+    // It is due in whichever database.
+    let Some(catalog) = transactions.catalog_with(table) else { return Ok(()) };
     let Some(Relation::Table(descriptor)) = catalog.relation(table).map(|r| &**r) else { return Ok(()) };
     let tables = transactions.tables();
     let view = tables.newest();

@@ -2,6 +2,7 @@
 //!
 //! Invariant: the lock manager holds a mode for a group exactly while the session's count or the transaction's is above zero.
 
+use crate::catalog::Oid;
 use crate::services::Services;
 use crate::services::locks::{GroupId, LockId, Mode, Tried, Wait, Wanted, lock_failure};
 use parking_lot::Mutex;
@@ -17,10 +18,10 @@ pub enum AdvisoryKey {
 }
 
 impl AdvisoryKey {
-    fn id(self) -> LockId {
+    fn id(self, database: Oid) -> LockId {
         match self {
-            AdvisoryKey::One(key) => LockId::Advisory(1, key as u64),
-            AdvisoryKey::Two(a, b) => LockId::Advisory(2, (u64::from(a as u32) << 32) | u64::from(b as u32)),
+            AdvisoryKey::One(key) => LockId::Advisory(1, database, key as u64),
+            AdvisoryKey::Two(a, b) => LockId::Advisory(2, database, (u64::from(a as u32) << 32) | u64::from(b as u32)),
         }
     }
 }
@@ -35,6 +36,8 @@ struct Count {
 #[derive(Debug)]
 pub struct AdvisoryLocks {
     services: Arc<dyn Services>,
+    /// Keys are of a database.
+    database: Oid,
     group: GroupId,
     held: Mutex<HashMap<(LockId, Mode), Count>>,
     /// What the transaction took, in order: a savepoint's rollback gives up what came after it.
@@ -43,8 +46,8 @@ pub struct AdvisoryLocks {
 
 impl AdvisoryLocks {
     #[must_use]
-    pub fn new(services: Arc<dyn Services>, group: GroupId) -> Self {
-        Self { services, group, held: Mutex::default(), taken: Mutex::default() }
+    pub fn new(services: Arc<dyn Services>, database: Oid, group: GroupId) -> Self {
+        Self { services, database, group, held: Mutex::default(), taken: Mutex::default() }
     }
 
     fn mode(shared: bool) -> Mode {
@@ -98,7 +101,7 @@ impl AdvisoryLocks {
         wait: Wait,
         deadlock_timeout: std::time::Duration,
     ) -> PgResult<bool> {
-        let (id, mode) = (key.id(), Self::mode(shared));
+        let (id, mode) = (key.id(self.database), Self::mode(shared));
         let wanted = Wanted { group: self.group, mode, wait, deadlock_timeout, skip: wait == Wait::Never };
         let mut held = true;
         let mut taken = |_, new: Option<bool>| match new {
@@ -112,7 +115,7 @@ impl AdvisoryLocks {
     /// Takes the lock if it is free; `None` if that is not known at once.
     #[must_use]
     pub fn try_lock(&self, key: AdvisoryKey, shared: bool, transaction: bool) -> Option<bool> {
-        let (id, mode) = (key.id(), Self::mode(shared));
+        let (id, mode) = (key.id(self.database), Self::mode(shared));
         match self.services.locks().try_acquire(self.group, id, mode) {
             Tried::Granted { .. } => {
                 self.count(id, mode, transaction);
@@ -126,7 +129,7 @@ impl AdvisoryLocks {
     /// Gives up one hold of the session; false if it has none (PostgreSQL warns `you don't own a lock of type …`).
     #[must_use]
     pub fn unlock(&self, key: AdvisoryKey, shared: bool) -> bool {
-        let (id, mode) = (key.id(), Self::mode(shared));
+        let (id, mode) = (key.id(self.database), Self::mode(shared));
         let mut held = self.held.lock();
         let Some(count) = held.get_mut(&(id, mode)).filter(|c| c.session > 0) else { return false };
         count.session -= 1;
@@ -178,8 +181,8 @@ mod tests {
     #[test]
     fn holds_are_counted_and_modes_are_apart() {
         let services = Arc::clone(crate::Tables::in_memory().services());
-        let a = AdvisoryLocks::new(Arc::clone(&services), GroupId(1));
-        let b = AdvisoryLocks::new(services, GroupId(2));
+        let a = AdvisoryLocks::new(Arc::clone(&services), 1, GroupId(1));
+        let b = AdvisoryLocks::new(Arc::clone(&services), 1, GroupId(2));
         let key = AdvisoryKey::One(7);
         assert_eq!(a.try_lock(key, false, false), Some(true));
         assert_eq!(a.try_lock(key, false, false), Some(true));

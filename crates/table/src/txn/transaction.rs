@@ -46,12 +46,16 @@ pub type Hook = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
 /// A change of the catalog: run on the snapshot of the transaction, and again on the newest one when it commits.
 pub type CatalogChange = Arc<dyn Fn(&mut CatalogSnapshot) -> PgResult<()> + Send + Sync>;
 
+/// What must hold in all databases for a change of the catalog to be committed.
+pub type CatalogCheck = Arc<dyn Fn(&[Arc<CatalogSnapshot>]) -> PgResult<()> + Send + Sync>;
+
 #[derive(Clone)]
 struct PrivateCatalog {
     snapshot: Arc<CatalogSnapshot>,
     /// The published version that it was made from.
     base: u64,
     changes: Vec<CatalogChange>,
+    checks: Vec<CatalogCheck>,
 }
 
 struct Savepoint {

@@ -2,7 +2,6 @@
 
 use super::super::builder::Builder;
 use super::super::objects::{schema_of, tables};
-use super::DATABASE;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 
@@ -11,7 +10,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for table in tables(ctx) {
         for check in &table.checks {
             t.row(vec![
-                ("constraint_catalog", DATABASE.into()),
+                ("constraint_catalog", ctx.catalog.database_name().into()),
                 ("constraint_schema", schema_of(ctx, table.schema).into()),
                 ("constraint_name", check.name.name.as_str().into()),
                 ("check_clause", format!("({})", check.expr).into()),
@@ -19,7 +18,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         }
         for column in table.visible_columns().filter(|c| c.not_null) {
             t.row(vec![
-                ("constraint_catalog", DATABASE.into()),
+                ("constraint_catalog", ctx.catalog.database_name().into()),
                 ("constraint_schema", schema_of(ctx, table.schema).into()),
                 ("constraint_name", format!("{}_{}_{}_not_null", table.schema, table.oid, column.id.0).into()),
                 ("check_clause", format!("{} IS NOT NULL", column.name).into()),

@@ -2,7 +2,6 @@
 
 use super::super::builder::Builder;
 use super::super::objects::{schema_of, tables};
-use super::DATABASE;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::bind::{BindContext, bind_table_expr};
@@ -22,7 +21,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             columns_of(&bind_table_expr(&bind, &table, generated)?, &mut used);
             for read in table.visible_columns().filter(|c| used.contains(&ColId(c.id.0))) {
                 t.row(vec![
-                    ("table_catalog", DATABASE.into()),
+                    ("table_catalog", ctx.catalog.database_name().into()),
                     ("table_schema", schema_of(ctx, table.schema).into()),
                     ("table_name", table.name.as_str().into()),
                     ("column_name", read.name.as_str().into()),

@@ -3,7 +3,7 @@
 use super::super::builder::{Builder, V, yes};
 use super::super::objects::{definitions_of, schema_of, tables};
 use super::privileges::{is_column_shown, is_shown};
-use super::{DATABASE, written};
+use super::written;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::types::{PgType, format_type, length_typmod, numeric_typmod};
 use stoa_pg::{PgResult, SqlType};
@@ -54,6 +54,13 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 ("generation_expression", c.generated.clone().into()),
                 ("is_updatable", yes(true)),
             ]);
+            if let Some(collation) = &c.collation {
+                cells.extend([
+                    ("collation_catalog", V::from(ctx.catalog.database_name())),
+                    ("collation_schema", "pg_catalog".into()),
+                    ("collation_name", collation.as_str().into()),
+                ]);
+            }
             if let Some(s) = sequence {
                 cells.extend([
                     ("identity_start", V::from(s.start.to_string())),
@@ -98,13 +105,13 @@ fn default_shown(ctx: &StatementContext, table: &TableDescriptor, column: &stoa_
 
 fn column_cells(ctx: &StatementContext, schema: u32, table: &str, name: &str, position: i64, ty: &SqlType) -> Vec<(&'static str, V)> {
     let mut cells = vec![
-        ("table_catalog", V::from(DATABASE)),
+        ("table_catalog", V::from(ctx.catalog.database_name())),
         ("table_schema", schema_of(ctx, schema).into()),
         ("table_name", table.into()),
         ("column_name", name.into()),
         ("ordinal_position", V::Int(position)),
         ("data_type", if ty.ty.is_array() { V::from("ARRAY") } else { ty.ty.to_string().into() }),
-        ("udt_catalog", DATABASE.into()),
+        ("udt_catalog", ctx.catalog.database_name().into()),
         ("udt_schema", "pg_catalog".into()),
         ("udt_name", ty.ty.name().into()),
         ("dtd_identifier", position.to_string().into()),
@@ -144,7 +151,7 @@ fn column_cells(ctx: &StatementContext, schema: u32, table: &str, name: &str, po
         }
         PgType::Name => {
             cells.extend([
-                ("collation_catalog", V::from(DATABASE)),
+                ("collation_catalog", V::from(ctx.catalog.database_name())),
                 ("collation_schema", "pg_catalog".into()),
                 ("collation_name", "C".into()),
             ]);

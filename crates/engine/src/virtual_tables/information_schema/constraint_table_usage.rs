@@ -2,7 +2,7 @@
 
 use super::super::builder::Builder;
 use super::super::objects::{schema_of, tables};
-use super::{DATABASE, all_constraints};
+use super::all_constraints;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 
@@ -18,10 +18,10 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 None => table.clone(),
             };
             t.row(vec![
-                ("table_catalog", DATABASE.into()),
+                ("table_catalog", ctx.catalog.database_name().into()),
                 ("table_schema", schema_of(ctx, owner.schema).into()),
                 ("table_name", owner.name.as_str().into()),
-                ("constraint_catalog", DATABASE.into()),
+                ("constraint_catalog", ctx.catalog.database_name().into()),
                 ("constraint_schema", schema_of(ctx, table.schema).into()),
                 ("constraint_name", c.name.into()),
             ]);

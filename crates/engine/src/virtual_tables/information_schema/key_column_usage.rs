@@ -2,7 +2,7 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::{schema_of, tables};
-use super::{DATABASE, all_constraints};
+use super::all_constraints;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 
@@ -16,10 +16,10 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             for (i, column) in c.columns.iter().enumerate() {
                 let position = i as i64 + 1;
                 t.row(vec![
-                    ("constraint_catalog", DATABASE.into()),
+                    ("constraint_catalog", ctx.catalog.database_name().into()),
                     ("constraint_schema", schema_of(ctx, table.schema).into()),
                     ("constraint_name", c.name.clone().into()),
-                    ("table_catalog", DATABASE.into()),
+                    ("table_catalog", ctx.catalog.database_name().into()),
                     ("table_schema", schema_of(ctx, table.schema).into()),
                     ("table_name", table.name.as_str().into()),
                     ("column_name", column.as_str().into()),

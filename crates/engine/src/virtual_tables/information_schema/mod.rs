@@ -54,18 +54,9 @@ pub fn filler(name: &str) -> Option<super::Fill> {
     })
 }
 
-/// The catalog's name in the standard's sense.
-const DATABASE: &str = "stoa";
-
 /// What can be written of views.
 fn written(ctx: &StatementContext) -> Names<'_> {
-    Names {
-        catalog: &ctx.catalog,
-        database: &ctx.session.database,
-        path: &ctx.search_path,
-        temporary: ctx.session.temporary_schema(),
-        eval: &ctx.eval,
-    }
+    Names { catalog: &ctx.catalog, path: &ctx.search_path, temporary: ctx.session.temporary_schema(), eval: &ctx.eval }
 }
 
 /// A relation that a view reads, and the columns of it that it names.
@@ -80,10 +71,10 @@ impl ReadByView<'_> {
     /// The cells that tell the view and the relation.
     fn cells(&self) -> Vec<(&'static str, V)> {
         vec![
-            ("view_catalog", DATABASE.into()),
+            ("view_catalog", self.ctx.catalog.database_name().into()),
             ("view_schema", schema_of(self.ctx, self.view.schema).into()),
             ("view_name", self.view.name.as_str().into()),
-            ("table_catalog", DATABASE.into()),
+            ("table_catalog", self.ctx.catalog.database_name().into()),
             ("table_schema", schema_of(self.ctx, self.relation.schema()).into()),
             ("table_name", self.relation.name().into()),
         ]

@@ -3,7 +3,6 @@
 
 use super::super::builder::{Builder, yes};
 use super::super::objects::schema_of;
-use super::DATABASE;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::names::{class_name, role_name};
@@ -74,7 +73,7 @@ fn fill_tables(ctx: &StatementContext, t: &mut Builder<'_>, public: bool) -> PgR
                 t.row(vec![
                     ("grantor", role_name(&ctx.catalog, item.grantor).into()),
                     ("grantee", grantee(ctx, item).into()),
-                    ("table_catalog", DATABASE.into()),
+                    ("table_catalog", ctx.catalog.database_name().into()),
                     ("table_schema", schema_of(ctx, class.schema).into()),
                     ("table_name", class.name.as_str().into()),
                     ("privilege_type", name.into()),
@@ -127,7 +126,7 @@ fn fill_columns(ctx: &StatementContext, t: &mut Builder<'_>, public: bool) -> Pg
                     t.row(vec![
                         ("grantor", role_name(&ctx.catalog, item.grantor).into()),
                         ("grantee", grantee(ctx, item).into()),
-                        ("table_catalog", DATABASE.into()),
+                        ("table_catalog", ctx.catalog.database_name().into()),
                         ("table_schema", schema_of(ctx, class.schema).into()),
                         ("table_name", class.name.as_str().into()),
                         ("column_name", column.as_str().into()),
@@ -159,7 +158,7 @@ fn fill_usage(ctx: &StatementContext, t: &mut Builder<'_>, public: bool) -> PgRe
             t.row(vec![
                 ("grantor", role_name(&ctx.catalog, item.grantor).into()),
                 ("grantee", grantee(ctx, item).into()),
-                ("object_catalog", DATABASE.into()),
+                ("object_catalog", ctx.catalog.database_name().into()),
                 ("object_schema", schema_of(ctx, sequence.schema).into()),
                 ("object_name", sequence.name.as_str().into()),
                 ("object_type", "SEQUENCE".into()),

@@ -2,7 +2,6 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::{schema_of, tables};
-use super::DATABASE;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_table::catalog::{ForeignKeyAction, IndexKey, TableDescriptor};
@@ -23,10 +22,10 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             let referenced = ctx.catalog.table(key.referenced_table);
             let unique = referenced.and_then(|r| unique_name(r, &key.referenced_columns));
             t.row(vec![
-                ("constraint_catalog", DATABASE.into()),
+                ("constraint_catalog", ctx.catalog.database_name().into()),
                 ("constraint_schema", schema_of(ctx, table.schema).into()),
                 ("constraint_name", key.name.name.as_str().into()),
-                ("unique_constraint_catalog", DATABASE.into()),
+                ("unique_constraint_catalog", ctx.catalog.database_name().into()),
                 ("unique_constraint_schema", referenced.map(|r| schema_of(ctx, r.schema)).into()),
                 ("unique_constraint_name", unique.into()),
                 ("match_option", if key.match_full { "FULL" } else { "NONE" }.into()),

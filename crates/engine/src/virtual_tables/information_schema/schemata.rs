@@ -2,7 +2,6 @@
 
 use super::super::builder::Builder;
 use super::super::objects::owner_name;
-use super::DATABASE;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_table::catalog::RightsOf;
@@ -11,7 +10,11 @@ use stoa_table::catalog::RightsOf;
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for s in ctx.catalog.schemas() {
         let owner = owner_name(ctx, RightsOf::Schema(s.oid));
-        t.row(vec![("catalog_name", DATABASE.into()), ("schema_name", s.name.as_str().into()), ("schema_owner", owner.into())]);
+        t.row(vec![
+            ("catalog_name", ctx.catalog.database_name().into()),
+            ("schema_name", s.name.as_str().into()),
+            ("schema_owner", owner.into()),
+        ]);
     }
     Ok(())
 }

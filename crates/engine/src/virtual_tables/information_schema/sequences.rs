@@ -2,7 +2,6 @@
 
 use super::super::builder::{Builder, V, yes};
 use super::super::objects::schema_of;
-use super::DATABASE;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_pg::types::PgType;
@@ -27,7 +26,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 _ => 64,
             };
             t.row(vec![
-                ("sequence_catalog", DATABASE.into()),
+                ("sequence_catalog", ctx.catalog.database_name().into()),
                 ("sequence_schema", schema_of(ctx, s.schema).into()),
                 ("sequence_name", s.name.as_str().into()),
                 ("data_type", s.ty.to_string().into()),

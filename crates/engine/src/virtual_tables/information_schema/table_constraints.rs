@@ -2,7 +2,7 @@
 
 use super::super::builder::{Builder, yes};
 use super::super::objects::{schema_of, tables};
-use super::{DATABASE, all_constraints};
+use super::all_constraints;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 
@@ -15,10 +15,10 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         for c in all_constraints(&table) {
             let nulls_distinct = c.nulls_distinct.map(yes);
             let mut cells = vec![
-                ("constraint_catalog", DATABASE.into()),
+                ("constraint_catalog", ctx.catalog.database_name().into()),
                 ("constraint_schema", schema_of(ctx, table.schema).into()),
                 ("constraint_name", c.name.into()),
-                ("table_catalog", DATABASE.into()),
+                ("table_catalog", ctx.catalog.database_name().into()),
                 ("table_schema", schema_of(ctx, table.schema).into()),
                 ("table_name", table.name.as_str().into()),
                 ("constraint_type", c.kind.into()),
@@ -31,10 +31,10 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         }
         for column in table.visible_columns().filter(|c| c.not_null) {
             t.row(vec![
-                ("constraint_catalog", DATABASE.into()),
+                ("constraint_catalog", ctx.catalog.database_name().into()),
                 ("constraint_schema", schema_of(ctx, table.schema).into()),
                 ("constraint_name", format!("{}_{}_{}_not_null", table.schema, table.oid, column.id.0).into()),
-                ("table_catalog", DATABASE.into()),
+                ("table_catalog", ctx.catalog.database_name().into()),
                 ("table_schema", schema_of(ctx, table.schema).into()),
                 ("table_name", table.name.as_str().into()),
                 ("constraint_type", "CHECK".into()),

@@ -3,7 +3,7 @@
 use super::super::builder::{Builder, yes};
 use super::super::objects::{schema_of, tables};
 use super::privileges::is_shown;
-use super::{DATABASE, written};
+use super::written;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::system_relations as definitions;
@@ -30,7 +30,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for definition in definitions::all().filter(|definition| is_shown(ctx, definition.oid)) {
         let is_table = definition.kind == "r";
         t.row(vec![
-            ("table_catalog", DATABASE.into()),
+            ("table_catalog", ctx.catalog.database_name().into()),
             ("table_schema", definition.schema.as_str().into()),
             ("table_name", definition.name.as_str().into()),
             ("table_type", if is_table { "BASE TABLE" } else { "VIEW" }.into()),
@@ -43,7 +43,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
 
 fn table_row(ctx: &StatementContext, t: &mut Builder<'_>, schema: u32, name: &str, kind: &str, writable: bool) {
     t.row(vec![
-        ("table_catalog", DATABASE.into()),
+        ("table_catalog", ctx.catalog.database_name().into()),
         ("table_schema", schema_of(ctx, schema).into()),
         ("table_name", name.into()),
         ("table_type", kind.into()),

@@ -2,7 +2,7 @@
 
 use super::super::builder::{Builder, V, yes};
 use super::super::objects::{definitions_of, schema_of};
-use super::{DATABASE, written};
+use super::written;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_table::catalog::Relation;
@@ -16,7 +16,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         {
             let updatable = yes((t.reads("is_updatable") || t.reads("is_insertable_into")) && written(ctx).is_updatable(v));
             t.row(vec![
-                ("table_catalog", DATABASE.into()),
+                ("table_catalog", ctx.catalog.database_name().into()),
                 ("table_schema", schema_of(ctx, v.schema).into()),
                 ("table_name", v.name.as_str().into()),
                 ("view_definition", if t.reads("view_definition") { definitions_of(ctx).view(v.oid, false)?.into() } else { V::Null }),

@@ -16,6 +16,7 @@ mod pg_dropped_tables;
 mod pg_hba_file_rules;
 mod pg_index;
 mod pg_indexes;
+mod pg_init_privs;
 mod pg_language;
 mod pg_locks;
 mod pg_matviews;
@@ -42,6 +43,7 @@ mod pg_tables;
 mod pg_tablespace;
 mod pg_timezone_abbrevs;
 mod pg_timezone_names;
+mod pg_ts_config;
 mod pg_type;
 mod pg_views;
 
@@ -67,6 +69,7 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_hba_file_rules" => pg_hba_file_rules::fill,
         "pg_ident_file_mappings" => pg_hba_file_rules::fill_maps,
         "pg_index" => pg_index::fill,
+        "pg_init_privs" => pg_init_privs::fill,
         "pg_indexes" => pg_indexes::fill,
         "pg_language" => pg_language::fill,
         "pg_locks" => pg_locks::fill,
@@ -86,6 +89,7 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_roles" => pg_roles::roles,
         "pg_shadow" => pg_roles::shadow,
         "pg_settings" => pg_settings::fill,
+        "pg_shdescription" => pg_database::comments,
         "pg_stat_activity" => pg_stat_activity::fill,
         "pg_stat_fulltext" => pg_stat_fulltext::fill,
         "pg_stat_index_check" => pg_stat_index_check::fill,
@@ -99,6 +103,7 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_tablespace" => pg_tablespace::fill,
         "pg_timezone_abbrevs" => pg_timezone_abbrevs::fill,
         "pg_timezone_names" => pg_timezone_names::fill,
+        "pg_ts_config" => pg_ts_config::fill,
         "pg_type" => pg_type::fill,
         "pg_user" => pg_roles::users,
         "pg_views" => pg_views::fill,

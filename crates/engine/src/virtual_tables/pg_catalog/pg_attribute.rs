@@ -1,10 +1,11 @@
 //! `pg_attribute`: the columns of everything in `pg_class`.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{ShownIndex, collation, indexed, indexes, storage_options, tables_among};
+use super::super::objects::{ShownIndex, collation, column_collation, indexed, indexes, storage_options, tables_among};
 use stoa_exec::environment::StatementContext;
 use stoa_pg::types::PgType;
 use stoa_pg::{PgResult, SqlType, type_functions};
+use stoa_sql::bind::targets::column_name;
 use stoa_sql::catalog::acl_text::acl_texts;
 use stoa_sql::system_relations as definitions;
 use stoa_table::catalog::{ColumnId, IndexKey, Relation, RightsOf, TableDescriptor};
@@ -52,6 +53,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                     ("attidentity", identity.into()),
                     ("attgenerated", if c.generated.is_some() { "s" } else { "" }.into()),
                     ("attoptions", words),
+                    ("attcollation", column_collation(c)),
                     ("attacl", column_acl(ctx, table.oid, c.id)),
                 ],
             );
@@ -59,8 +61,8 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     }
     for owner in indexed(ctx) {
         for shown in indexes(&owner.table).into_iter().filter(|shown| t.wants_oid("attrelid", shown.oid)).collect::<Vec<_>>() {
-            for (i, (name, ty)) in index_columns(&owner.table, &shown).into_iter().enumerate() {
-                attribute_row(t, shown.oid, &name, i as i64 + 1, &ty, vec![]);
+            for (i, (name, ty, collation)) in index_columns(&owner.table, &shown).into_iter().enumerate() {
+                attribute_row(t, shown.oid, &name, i as i64 + 1, &ty, vec![("attcollation", collation)]);
             }
         }
     }
@@ -114,11 +116,11 @@ fn attribute_row(t: &mut Builder<'_>, relation: u32, name: &str, number: i64, ty
         ("attcompression", "".into()),
         ("attislocal", true.into()),
         ("attinhcount", V::Int(0)),
-        ("attcollation", collation(&ty.ty)),
         ("atthasmissing", false.into()),
     ];
     let given: Vec<&str> = more.iter().map(|(n, _)| *n).collect();
     for (column, value) in [
+        ("attcollation", collation(&ty.ty)),
         ("attnotnull", false.into()),
         ("atthasdef", false.into()),
         ("attidentity", "".into()),
@@ -133,27 +135,30 @@ fn attribute_row(t: &mut Builder<'_>, relation: u32, name: &str, number: i64, ty
     t.row(cells);
 }
 
-/// The columns of an index as PostgreSQL names them, with those that it only includes: `expr`, `expr1`, … are expressions, and a
-/// column that stands there twice is `a`, `a1`.
-fn index_columns(table: &TableDescriptor, shown: &ShownIndex<'_>) -> Vec<(String, SqlType)> {
-    let column = |id: ColumnId| table.column(id).map(|c| (c.name.clone(), c.ty.clone()));
+/// The columns of an index as PostgreSQL names them, with those that it only includes, and their collations: expressions are called as
+/// those of a query, and a column that stands there twice is `a`, `a1`.
+fn index_columns(table: &TableDescriptor, shown: &ShownIndex<'_>) -> Vec<(String, SqlType, V)> {
+    let column = |id: ColumnId| table.column(id).map(|c| (c.name.clone(), c.ty.clone(), column_collation(c)));
     let Some(index) = shown.index else { return table.key_columns().filter_map(|p| column(p.column)).collect() };
-    let mut out: Vec<(String, SqlType)> = Vec::new();
+    let mut out: Vec<(String, SqlType, V)> = Vec::new();
     for part in &index.parts {
-        let (first, ty) = match &part.key {
+        let (first, ty, of) = match &part.key {
             IndexKey::Column(id) => match column(*id) {
                 Some(column) => column,
                 None => continue,
             },
-            IndexKey::Expr(_) => ("expr".to_owned(), part.ty.clone()),
+            IndexKey::Expr(sql) => {
+                let name = stoa_syntax::parse_expression(sql).ok().and_then(|expr| column_name(&expr));
+                (name.unwrap_or_else(|| "expr".to_owned()), part.ty.clone(), collation(&part.ty.ty))
+            }
         };
         let mut name = first.clone();
         let mut n = 0;
-        while out.iter().any(|(taken, _)| *taken == name) {
+        while out.iter().any(|(taken, ..)| *taken == name) {
             n += 1;
             name = format!("{first}{n}");
         }
-        out.push((name, ty));
+        out.push((name, ty, of));
     }
     out.extend(index.include.iter().filter_map(|id| column(*id)));
     out

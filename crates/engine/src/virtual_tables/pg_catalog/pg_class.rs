@@ -125,7 +125,7 @@ fn class_row(
         ("relnamespace", V::Oid(schema)),
         ("reloftype", V::Oid(0)),
         ("relowner", V::Oid(owner)),
-        ("relacl", if kind == "i" { V::Null } else { acl(ctx, of) }),
+        ("relacl", if kind == "i" || !t.reads("relacl") { V::Null } else { acl(ctx, of) }),
         ("relfilenode", V::Oid(if kind == "v" { 0 } else { oid })),
         ("reltablespace", V::Oid(0)),
         ("relpages", V::Int(0)),

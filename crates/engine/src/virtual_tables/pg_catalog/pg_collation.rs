@@ -1,7 +1,7 @@
 //! `pg_collation`: the collations.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::DEFAULT_COLLATION;
+use super::super::objects::COLLATIONS;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::names::OWNER;
@@ -9,7 +9,7 @@ use stoa_table::catalog::PG_CATALOG_OID;
 
 /// Adds the rows.
 pub fn fill(_: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
-    for (oid, name, provider) in [(DEFAULT_COLLATION, "default", "d"), (950, "C", "c"), (951, "POSIX", "c"), (952, "ucs_basic", "c")] {
+    for (oid, name, provider) in COLLATIONS {
         t.row(vec![
             ("oid", V::Oid(oid)),
             ("collname", name.into()),

@@ -1,7 +1,7 @@
 //! `pg_description`: comments on objects.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{PG_CLASS, PG_CONSTRAINT, PG_NAMESPACE, PG_POLICY, primary_index_oid};
+use super::super::objects::{PG_CLASS, PG_CONSTRAINT, PG_NAMESPACE, PG_POLICY, PG_PROC, primary_index_oid};
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_pg::registry::Registry;
@@ -73,7 +73,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     }
     for f in Registry::get().all_functions() {
         if !f.doc.is_empty() {
-            row(1255, f.oid, 0, f.doc);
+            row(PG_PROC, f.oid, 0, f.doc);
         }
     }
     Ok(())

@@ -1,10 +1,11 @@
 //! `pg_index`: the indexes, primary keys among them.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{Indexed, ShownIndex, indexed, indexes};
+use super::super::objects::{FULLTEXT_CLASS, Indexed, ShownIndex, indexed, indexes};
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
-use stoa_table::catalog::{ColumnId, IndexKey};
+use stoa_sql::catalog::opclass;
+use stoa_table::catalog::{ColumnId, IndexKey, TableDescriptor};
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
@@ -20,6 +21,20 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         }
     }
     Ok(())
+}
+
+/// The operator classes of an index's keys; 0 for a type that PostgreSQL has no order of.
+fn classes(table: &TableDescriptor, shown: &ShownIndex<'_>) -> Vec<u32> {
+    let own = |ty: &stoa_pg::PgType| opclass::own(ty).map_or(0, |class| class.oid);
+    match shown.index {
+        Some(index) if index.is_fulltext() => vec![FULLTEXT_CLASS; index.parts.len()],
+        Some(index) => index
+            .parts
+            .iter()
+            .map(|part| part.class.as_deref().and_then(opclass::named).map_or_else(|| own(&part.ty.ty), |class| class.oid))
+            .collect(),
+        None => table.key_columns().map(|part| table.column(part.column).map_or(0, |column| own(&column.ty.ty))).collect(),
+    }
 }
 
 fn index_row(owner: &Indexed, shown: &ShownIndex<'_>, t: &mut Builder<'_>) {
@@ -74,7 +89,7 @@ fn index_row(owner: &Indexed, shown: &ShownIndex<'_>, t: &mut Builder<'_>) {
         ("indisreplident", false.into()),
         ("indkey", V::Ints(keys)),
         ("indcollation", V::Oids(vec![0; count])),
-        ("indclass", V::Oids(vec![1978; count])),
+        ("indclass", V::Oids(classes(table, shown))),
         ("indoption", V::Ints(options)),
         ("indexprs", exprs),
         ("indpred", predicate),

@@ -1,7 +1,6 @@
 //! `pg_locks`: locks of tables and advisory keys, the transactions of sessions, and what is waited for.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::DATABASE_OID;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_table::services::locks::LockId;
@@ -47,11 +46,16 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 let id = blocker.and_then(|b| running.iter().find(|(g, _)| *g == b)).map(|(_, id)| *id);
                 cells.push(("transactionid", id.and_then(|id| u32::try_from(id).ok()).map_or(V::Null, V::Oid)));
             }
-            LockId::Table(oid) => cells.extend([("database", V::Oid(DATABASE_OID)), ("relation", V::Oid(oid))]),
-            LockId::Advisory(kind, key) => {
+            LockId::Table(oid) => {
+                // Whoever locks a table is connected to its database.
+                let session = u32::try_from(lock.group.0).ok().and_then(|pid| ctx.database.session(pid));
+                let database = session.map_or(V::Null, |session| V::Oid(session.database_oid));
+                cells.extend([("database", database), ("relation", V::Oid(oid))]);
+            }
+            LockId::Advisory(kind, database, key) => {
                 let (high, low) = ((key >> 32) as u32, key as u32);
                 cells.extend([
-                    ("database", V::Oid(DATABASE_OID)),
+                    ("database", V::Oid(database)),
                     ("classid", V::Oid(high)),
                     ("objid", V::Oid(low)),
                     ("objsubid", V::Int(i64::from(kind))),
@@ -69,7 +73,7 @@ pub fn lock_type(id: LockId) -> &'static str {
         // Who waits for a row waits for the transaction that has it.
         LockId::Row(_) => "transactionid",
         LockId::Table(_) => "relation",
-        LockId::Advisory(1 | 2, _) => "advisory",
+        LockId::Advisory(1 | 2, ..) => "advisory",
         LockId::Advisory(..) => "object",
     }
 }

@@ -1,10 +1,8 @@
 //! Roles: `pg_roles`, `pg_authid`, `pg_user`, `pg_shadow`, `pg_group`, `pg_auth_members`, `pg_db_role_setting`.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::DATABASE_OID;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
-use stoa_table::catalog::authority::DATABASE;
 use stoa_table::catalog::{Oid, RoleDescriptor};
 
 fn until(role: &RoleDescriptor) -> V {
@@ -102,9 +100,8 @@ pub fn members(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
 
 pub fn start_settings(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for settings in ctx.catalog.authority().settings() {
-        let database = if settings.database == DATABASE { DATABASE_OID } else { 0 };
         t.row(vec![
-            ("setdatabase", V::Oid(database)),
+            ("setdatabase", V::Oid(settings.database)),
             ("setrole", V::Oid(settings.role)),
             ("setconfig", V::Texts(settings.values.iter().map(|(name, value)| format!("{name}={value}")).collect())),
         ]);

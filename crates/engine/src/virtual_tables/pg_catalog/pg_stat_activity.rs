@@ -1,7 +1,6 @@
 //! `pg_stat_activity`: the sessions, and what they do.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::DATABASE_OID;
 use super::pg_locks::lock_type;
 use stoa_exec::environment::StatementContext;
 use stoa_exec::environment::server::ClientInfo;
@@ -15,8 +14,8 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         // Others are told no more than that it is there.
         if !ctx.may_see(&session) {
             t.row(vec![
-                ("datid", V::Oid(DATABASE_OID)),
-                ("datname", "stoa".into()),
+                ("datid", V::Oid(session.database_oid)),
+                ("datname", session.database.as_str().into()),
                 ("pid", V::Int(i64::from(session.pid))),
                 ("usesysid", V::Oid(session.login.oid)),
                 ("usename", session.login.name.clone().into()),
@@ -36,8 +35,8 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         t.row(vec![
             ("wait_event_type", wait_type),
             ("wait_event", wait_event),
-            ("datid", V::Oid(DATABASE_OID)),
-            ("datname", "stoa".into()),
+            ("datid", V::Oid(session.database_oid)),
+            ("datname", session.database.as_str().into()),
             ("pid", V::Int(i64::from(session.pid))),
             ("usesysid", V::Oid(session.login.oid)),
             ("usename", session.login.name.clone().into()),
@@ -50,7 +49,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             ("state_change", time(activity.state_change_us)),
             ("state", activity.state.name().into()),
             ("query", activity.query.to_string().into()),
-            ("backend_type", "client backend".into()),
+            ("backend_type", if session.in_background { "background worker" } else { "client backend" }.into()),
         ]);
     }
     Ok(())

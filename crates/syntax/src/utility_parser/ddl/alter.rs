@@ -14,12 +14,8 @@ impl Parser<'_> {
         if self.keyword("default") {
             return self.alter_default();
         }
-        if self.peek_keyword(0, "database") {
-            self.at += 1;
-            if let Some(about_database) = self.alter_database()? {
-                return Ok(about_database);
-            }
-            self.at -= 1;
+        if self.keyword("database") {
+            return self.alter_database();
         }
         if self.keyword("policy") {
             return self.alter_policy();
@@ -276,11 +272,9 @@ impl Parser<'_> {
         }
         if self.keywords(&["set", "data", "type"]) || self.keyword("type") {
             let data_type = self.data_type()?;
-            if self.keyword("collate") {
-                self.object_name()?;
-            }
+            let collation = if self.keyword("collate") { Some(self.object_name()?) } else { None };
             let using = if self.keyword("using") { Some(self.expression()?) } else { None };
-            return Ok(AlterAction::SetType { column, data_type, using });
+            return Ok(AlterAction::SetType { column, data_type, collation, using });
         }
         if self.keyword("add") {
             return match self.column_constraint()? {

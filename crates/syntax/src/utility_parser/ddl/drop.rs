@@ -20,6 +20,9 @@ impl Parser<'_> {
         if self.keyword("policy") {
             return self.drop_policy();
         }
+        if self.keyword("database") {
+            return self.drop_database();
+        }
         let Some(kind) = self.kind_of_object() else { return self.drop_unknown() };
         let concurrently = kind == ObjectKind::Index && self.keyword("concurrently");
         let if_exists = self.if_exists()?;
@@ -46,7 +49,7 @@ impl Parser<'_> {
 
     /// DROP of kinds of objects that there are none of: they are not found.
     fn drop_unknown(&mut self) -> Parse<Ddl> {
-        const KINDS: [&str; 23] = [
+        const KINDS: [&str; 22] = [
             "type",
             "domain",
             "function",
@@ -56,7 +59,6 @@ impl Parser<'_> {
             "trigger",
             "rule",
             "extension",
-            "database",
             "publication",
             "subscription",
             "server",

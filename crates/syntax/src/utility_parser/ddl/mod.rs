@@ -1,6 +1,7 @@
 //! The grammar of [`Ddl`] statements.
 
 mod alter;
+mod database;
 mod drop;
 mod hyperdrive;
 mod index;
@@ -153,6 +154,9 @@ impl Parser<'_> {
         }
         if self.keyword("table") {
             return self.create_table(temporary);
+        }
+        if !temporary && !unlogged && self.keyword("database") {
+            return self.create_database();
         }
         if !temporary && !unlogged && self.keywords(&["foreign", "table"]) {
             return self.create_foreign_table();
@@ -346,7 +350,7 @@ impl Parser<'_> {
             self.expect("on")?;
             CommentTarget::Policy { name, table: self.object_name()? }
         } else if self.keyword("database") {
-            CommentTarget::Database(self.ident()?)
+            return self.comment_on_database();
         } else {
             if !KINDS_OF_OBJECTS.iter().any(|w| self.peek_keyword(0, w))
                 || self.peek_any(

@@ -184,7 +184,7 @@ impl Parser<'_> {
     }
 
     /// `SET name …`, `RESET name`, `RESET ALL`.
-    fn setting_change(&mut self) -> Parse<SettingChange> {
+    pub(super) fn setting_change(&mut self) -> Parse<SettingChange> {
         if self.keyword("reset") {
             return Ok(if self.keyword("all") { SettingChange::ResetAll } else { SettingChange::Reset(self.setting_name()?) });
         }
@@ -201,20 +201,6 @@ impl Parser<'_> {
             Some(Utility::Set { name, value, local: false }) => Ok(SettingChange::Set(name, value)),
             _ => Err(self.unexpected()),
         }
-    }
-
-    /// Behind ALTER DATABASE: what is about settings and the owner.
-    pub(super) fn alter_database(&mut self) -> Parse<Option<Ddl>> {
-        let from = self.at;
-        let database = self.name()?;
-        if self.keywords(&["owner", "to"]) {
-            return Ok(Some(Ddl::Role(RoleStatement::DatabaseOwner { database, owner: self.role_ref()? })));
-        }
-        if (self.peek_keyword(0, "set") && !self.peek_keyword(1, "tablespace")) || self.peek_keyword(0, "reset") {
-            return Ok(Some(Ddl::Role(RoleStatement::AlterDatabaseSettings { database, change: self.setting_change()? })));
-        }
-        self.at = from;
-        Ok(None)
     }
 
     /// Behind DROP ROLE, USER or GROUP.
@@ -465,8 +451,6 @@ mod tests {
             "ALTER ROLE a SET work_mem TO '1MB'",
             "ALTER ROLE ALL IN DATABASE stoa RESET ALL",
             "ALTER ROLE a SET search_path FROM CURRENT",
-            "ALTER DATABASE stoa SET work_mem = 1",
-            "ALTER DATABASE stoa OWNER TO a",
             "ALTER GROUP g ADD USER a, b",
             "ALTER ROLE a RENAME TO b",
             "DROP ROLE IF EXISTS a, b",

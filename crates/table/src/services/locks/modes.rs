@@ -9,8 +9,9 @@ pub enum LockId {
     Row(u64),
     /// A table, by OID.
     Table(u32),
-    /// An advisory key: the number of keys (one bigint or two integers) and their bits. 3: the hash of a name that is being made.
-    Advisory(u8, u64),
+    /// An advisory key: the number of keys (one bigint or two integers), their database and their bits. 3: the hash of a name that is
+    /// being made.
+    Advisory(u8, u32, u64),
 }
 
 impl LockId {

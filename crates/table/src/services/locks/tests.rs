@@ -278,8 +278,11 @@ async fn locks_of_very_many_rows_take_little_and_still_hold() {
         tokio::task::yield_now().await;
     }
     assert_eq!(locks.blockers(C), [A]);
-    assert_eq!(locks.try_acquire(C, LockId::Advisory(1, 5), Mode::ADVISORY_EXCLUSIVE), Some(true));
-    assert!(matches!(locks.acquire(A, LockId::Advisory(1, 5), Mode::ADVISORY_EXCLUSIVE, Wait::Until(None)).await, Acquired::Deadlock(_)));
+    assert_eq!(locks.try_acquire(C, LockId::Advisory(1, 1, 5), Mode::ADVISORY_EXCLUSIVE), Some(true));
+    assert!(matches!(
+        locks.acquire(A, LockId::Advisory(1, 1, 5), Mode::ADVISORY_EXCLUSIVE, Wait::Until(None)).await,
+        Acquired::Deadlock(_)
+    ));
     let mark = locks.seal(A);
     let more: Vec<LockId> = (0..100u64).map(|n| LockId::row(TableId(4), &n.to_be_bytes())).collect();
     more.iter().for_each(|id| assert_eq!(locks.try_acquire(A, *id, Mode::UPDATE), Some(true)));

@@ -1,8 +1,8 @@
 //! The catalog as a transaction sees and changes it.
 
-use super::{CatalogChange, PrivateCatalog, Transaction};
-use crate::catalog::store::{CATALOG_FAMILY, CATALOG_TABLE};
-use crate::catalog::{CatalogSnapshot, TableDescriptor};
+use super::{CatalogChange, CatalogCheck, PrivateCatalog, Transaction};
+use crate::catalog::store::{CATALOG_FAMILY, CATALOG_TABLE, stored_key};
+use crate::catalog::{CatalogSnapshot, Oid, TableDescriptor};
 use std::sync::Arc;
 use stoa_pg::PgResult;
 
@@ -47,7 +47,7 @@ impl Transaction {
     #[must_use]
     pub fn sees(&self, catalog: &Arc<CatalogSnapshot>) -> bool {
         if self.state.lock().catalog.is_none() {
-            return self.manager.services().publication().is_newest(catalog);
+            return self.manager.is_newest(catalog);
         }
         Arc::ptr_eq(&self.catalog(), catalog)
     }
@@ -69,10 +69,20 @@ impl Transaction {
                 private.changes.push(change);
             }
             None => {
-                state.catalog = Some(PrivateCatalog { base: before.version, snapshot: Arc::new(snapshot), changes: vec![change] });
+                let (snapshot, base) = (Arc::new(snapshot), before.version);
+                state.catalog = Some(PrivateCatalog { base, snapshot, changes: vec![change], checks: Vec::new() });
             }
         }
         Ok(())
+    }
+
+    /// Has the newest catalogs of all databases looked at when the transaction commits, if it changes the catalog: what a change
+    /// depends on in other databases than its own.
+    pub fn check_catalogs(&self, check: impl Fn(&[Arc<CatalogSnapshot>]) -> PgResult<()> + Send + Sync + 'static) {
+        let check: CatalogCheck = Arc::new(check);
+        if let Some(private) = &mut self.state.lock().catalog {
+            private.checks.push(check);
+        }
     }
 
     /// Whether the place where a table keeps its rows was made since the newest savepoint, or the beginning: by CREATE TABLE, TRUNCATE
@@ -92,14 +102,23 @@ impl Transaction {
         self.state.lock().catalog.is_some()
     }
 
-    /// Sets or removes a row of the catalog's own table, in this transaction.
+    /// Sets or removes a row of the database's catalog, in this transaction.
     ///
     /// # Errors
     /// As [`Transaction::write`].
     pub fn add_catalog_mutation(&self, key: &[u8], value: Option<&[u8]>) -> PgResult<()> {
+        self.add_catalog_mutation_in(self.manager.database(), key, value)
+    }
+
+    /// The same of another database's catalog.
+    ///
+    /// # Errors
+    /// As [`Transaction::write`].
+    pub fn add_catalog_mutation_in(&self, database: Oid, key: &[u8], value: Option<&[u8]>) -> PgResult<()> {
+        let key = stored_key(database, key);
         self.write(|set| match value {
-            Some(value) => set.put(CATALOG_TABLE, key, CATALOG_FAMILY, &[], Some(value)),
-            None => set.delete(CATALOG_TABLE, key),
+            Some(value) => set.put(CATALOG_TABLE, &key, CATALOG_FAMILY, &[], Some(value)),
+            None => set.delete(CATALOG_TABLE, &key),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The end of a transaction.
 
-use super::Transaction;
+use super::{PrivateCatalog, Transaction};
+use crate::catalog::CatalogSnapshot;
 use crate::failure::store_error;
 use crate::feed::Ticket;
 use crate::services::locks::{GroupId, LockId};
@@ -16,6 +17,23 @@ use stoa_store::{Commit, Durability, KeyRange, Mutations, OnVisible, StoreResult
 const LARGE_COMMIT: usize = 24 << 20;
 /// Locks up to which the store gives them up, which keeps it from the next commits meanwhile.
 const MAX_RELEASED_BY_STORE: usize = 64;
+
+/// The newest catalog of a database with a transaction's changes, if these fit what all databases are now.
+fn replayed(
+    private: &PrivateCatalog,
+    newest: Option<Arc<CatalogSnapshot>>,
+    all: impl FnOnce() -> Vec<Arc<CatalogSnapshot>>,
+) -> PgResult<CatalogSnapshot> {
+    let gone = || PgError::new(SqlState::INVALID_CATALOG_NAME, "the database was dropped");
+    let mut out = CatalogSnapshot::clone(&*newest.ok_or_else(gone)?);
+    out.version += 1;
+    private.changes.iter().try_for_each(|change| change(&mut out))?;
+    if !private.checks.is_empty() {
+        let all = all();
+        private.checks.iter().try_for_each(|check| check(&all))?;
+    }
+    Ok(out)
+}
 
 impl Transaction {
     /// Runs the deferred checks, makes everything durable and visible, then gives up the locks.
@@ -105,13 +123,9 @@ impl Transaction {
             None => self.commit_store(&writes, durability).await,
             Some(private) => {
                 let publishing = self.manager.services().publication().begin().await;
-                let published = publishing.newest();
-                let mut newest = (*published).clone();
-                let replayed = private.changes.iter().try_for_each(|change| change(&mut newest));
-                match replayed {
+                match replayed(&private, publishing.newest(self.manager.database()), || publishing.all()) {
                     Err(error) => Err(error),
-                    Ok(()) => {
-                        newest.version = published.version + 1;
+                    Ok(newest) => {
                         let outcome = self.commit_store(&writes, durability).await;
                         if outcome.is_ok() {
                             publishing.publish(newest).await;

@@ -1,7 +1,7 @@
 //! Locks that a transaction takes, and what follows from them: no row is written without its lock.
 
 use super::{Isolation, Transaction};
-use crate::catalog::Oid;
+use crate::catalog::{Oid, PUBLIC_OID};
 use crate::failure::{concurrent_update, statement_retry};
 use crate::row::KeyList;
 use crate::services::locks::{LockId, LockStrength, LockWait, Mode, TableLockMode, Tried, Wait, Wanted, lock_failure};
@@ -162,7 +162,9 @@ impl Transaction {
     /// # Errors
     /// 55P03, 40P01.
     pub async fn lock_name(&self, schema: Oid, name: &str) -> PgResult<()> {
-        let id = LockId::Advisory(3, xxhash_rust::xxh3::xxh3_64_with_seed(name.as_bytes(), u64::from(schema)));
+        // Every database has its own schema of this number; other numbers are one database's, or of what all share.
+        let database = if schema == PUBLIC_OID { self.manager.database() } else { 0 };
+        let id = LockId::Advisory(3, database, xxhash_rust::xxh3::xxh3_64_with_seed(name.as_bytes(), u64::from(schema)));
         let wait = self.patience(LockWait::Wait);
         self.lock_id(id, Mode::ADVISORY_EXCLUSIVE, wait, || format!("name \"{name}\"")).await.map(|_| ())
     }
