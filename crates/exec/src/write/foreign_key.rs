@@ -325,7 +325,7 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
 
 /// Deletes the entries of maps of rows that are gone, a part after the other: there may be any number of them.
 async fn delete_entries(writer: &mut TableWriter, work: &mut ForeignKeyWork, action: &Action, rows: &[usize]) -> PgResult<()> {
-    const PART: u64 = 10_000;
+    const PART: usize = 8192;
     let (txn, storage) = (Arc::clone(&writer.ctx.txn), writer.codec.storage);
     for row in rows {
         let mut equal = Vec::with_capacity(action.reference.fk.columns.len());

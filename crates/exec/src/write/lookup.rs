@@ -193,17 +193,16 @@ pub fn ranges_of_key(table: &TableDescriptor, codec: &Arc<RowCodec>, predicates:
     path.map(|path| path.scope.ranges).ok_or_else(|| PgError::internal("a table without a way to its rows"))
 }
 
-/// The first rows of a key range, all columns.
+/// The first rows of a key range, all columns: at most so many, fewer if they are large, and none only if there is none.
 ///
 /// # Errors
 /// The store failed, or a row is corrupt.
-pub async fn in_range(view: &ReadView, table: &TableDescriptor, codec: &Arc<RowCodec>, range: &KeyRange, limit: u64) -> PgResult<Rows> {
+pub async fn in_range(view: &ReadView, table: &TableDescriptor, codec: &Arc<RowCodec>, range: &KeyRange, most: usize) -> PgResult<Rows> {
     let columns: Vec<ColumnId> = table.live_columns().map(|c| c.id).collect();
     let mut decoder = ScanDecoder::new(&ColumnSource::Table(Arc::clone(codec)), &columns, 1024)?;
-    decoder.set_max_rows(usize::MAX);
+    decoder.set_max_rows(most);
     let (families, ranges) = (decoder.families(), [range.clone()]);
-    let read =
-        RangeRead { table: codec.storage, families, range: KeyRange::empty(), reverse: false, limit: Some(limit), fill_cache: false };
+    let read = RangeRead { table: codec.storage, families, range: KeyRange::empty(), reverse: false, limit: None, fill_cache: false };
     view.scan_ranges(read, &ranges, 4096, &mut decoder).await?;
     finish(&mut decoder, &columns)
 }
