@@ -45,10 +45,8 @@ pub(super) fn check(table: &TableDescriptor) -> PgResult<()> {
     if table.rows_end() {
         return refuse("Its rows expire, and entries would outlive them.", "Give the maps a family of their own with a ttl.");
     }
-    match table.map_columns().find(|c| c.generated.is_some()) {
-        Some(column) => Err(PgError::unsupported(format!("column \"{}\" of maps cannot be generated", column.name))),
-        None => Ok(()),
-    }
+    let generated = table.map_columns().find(|c| c.generated.is_some());
+    generated.map_or(Ok(()), |c| Err(PgError::unsupported(format!("column \"{}\" of maps cannot be generated", c.name))))
 }
 
 /// Refuses maps among the columns of what a query makes.
@@ -298,8 +296,7 @@ pub(super) fn families_follow(work: Work<'_>, table: &TableDescriptor) -> PgResu
 pub(super) fn check_action(work: Work<'_>, table: &TableDescriptor, action: &AlterAction) -> PgResult<()> {
     if let Some((owner, column)) = table.entries_of {
         return match action {
-            AlterAction::SetOptions(_) | AlterAction::ResetOptions(_) => Ok(()),
-            AlterAction::Split(_) | AlterAction::Unsplit(_) => Ok(()),
+            AlterAction::SetOptions(_) | AlterAction::ResetOptions(_) | AlterAction::Split(_) | AlterAction::Unsplit(_) => Ok(()),
             _ => Err(refused(action, &table.name, "entries of maps").hint(of_column(&work.catalog(), owner, column))),
         };
     }
@@ -332,11 +329,10 @@ pub(super) fn check_type(work: Work<'_>, table: &TableDescriptor, name: &str) ->
         let error = PgError::unsupported(format!("the type of column \"{name}\" of table \"{}\" cannot be changed", table.name));
         return Err(error.hint(of_column(&work.catalog(), owner, column)));
     }
-    let Some(column) = table.column_by_name(name).filter(|_| table.map_columns().next().is_some()) else { return Ok(()) };
-    match column.is_map() {
-        true => Err(parts(table, "the type of a column of maps")),
-        false if table.is_primary(column.id) => Err(parts(table, "the type of a column of the primary key")),
-        false => Ok(()),
+    let column = table.column_by_name(name).filter(|_| table.map_columns().next().is_some());
+    match column.filter(|c| c.is_map() || table.is_primary(c.id)) {
+        Some(column) => Err(parts(table, &format!("the type of column \"{}\"", column.name))),
+        None => Ok(()),
     }
 }
 
@@ -347,20 +343,21 @@ fn parts(table: &TableDescriptor, what: &str) -> PgError {
 }
 
 fn of_column(catalog: &CatalogSnapshot, table: Oid, column: ColumnId) -> String {
+    let (table, column) = names(catalog, table, column);
+    format!("It belongs to column {column} of table {table}.")
+}
+
+fn names(catalog: &CatalogSnapshot, table: Oid, column: ColumnId) -> (String, String) {
     let table = catalog.table(table);
     let column = table.and_then(|t| t.column(column)).map_or_else(String::new, |c| quote_name(&c.name));
-    format!("It belongs to column {column} of table {}.", table.map_or_else(String::new, |t| quote_name(&t.name)))
+    (table.map_or_else(String::new, |t| quote_name(&t.name)), column)
 }
 
 /// 2BP01: entries go with their column.
 pub(super) fn refuse_drop(catalog: &CatalogSnapshot, table: &TableDescriptor) -> PgResult<()> {
     let Some((owner, id)) = table.entries_of else { return Ok(()) };
-    let name = catalog.table(owner).map_or_else(String::new, |t| quote_name(&t.name));
-    let column = catalog.table(owner).and_then(|t| t.column(id)).map_or_else(String::new, |c| quote_name(&c.name));
-    let what = quote_name(&table.name);
-    Err(PgError::new(
-        SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
-        format!("cannot drop table {what} because column {column} of table {name} requires it"),
-    )
-    .hint(format!("You can drop column {column} of table {name} instead.")))
+    let (name, column) = names(catalog, owner, id);
+    let message = format!("cannot drop table {} because column {column} of table {name} requires it", quote_name(&table.name));
+    Err(PgError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message)
+        .hint(format!("You can drop column {column} of table {name} instead.")))
 }

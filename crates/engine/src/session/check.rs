@@ -59,19 +59,26 @@ pub(crate) async fn run(ctx: &StatementContext, table: bool, name: &ObjectName, 
     if !ctx.catalog.authority().owns(ctx.role, RightsOf::Relation(relation)) {
         return Err(not_owner(relation_kind(&ctx.catalog, relation), &target.table.name));
     }
-    let mut report = check_and_record(ctx, &target).await?;
-    for (index, entries, ranges) in &report.checked {
-        let faults = report.faults.iter().filter(|f| f.index == *index).count();
-        work.notice(
-            SqlState::SUCCESSFUL_COMPLETION,
-            format!("index \"{index}\": {entries} entries compared in {ranges} ranges, {faults} faults"),
-        );
+    // Entries of maps are part of their table.
+    let maps = target.table.map_columns().filter(|_| table).filter_map(|column| ctx.catalog.shared_table(column.entries?));
+    let targets: Vec<CheckTarget> = maps.map(|entries| CheckTarget { table: entries, index: None }).collect();
+    let mut faults = Vec::new();
+    for target in std::iter::once(&target).chain(&targets) {
+        let mut report = check_and_record(ctx, target).await?;
+        for (index, entries, ranges) in &report.checked {
+            let faults = report.faults.iter().filter(|f| f.index == *index).count();
+            work.notice(
+                SqlState::SUCCESSFUL_COMPLETION,
+                format!("index \"{index}\": {entries} entries compared in {ranges} ranges, {faults} faults"),
+            );
+        }
+        if with_repair {
+            repair(ctx, target, &mut report.faults).await?;
+        }
+        check_texts(ctx, target, with_repair, &mut report.faults).await?;
+        faults.append(&mut report.faults);
     }
-    if with_repair {
-        repair(ctx, &target, &mut report.faults).await?;
-    }
-    check_texts(ctx, &target, with_repair, &mut report.faults).await?;
-    let faults = &report.faults;
+    let faults = &faults;
     let text = |f: &dyn Fn(usize) -> String| Arc::new(StringViewArray::from_iter_values((0..faults.len()).map(f))) as ArrayRef;
     let field = |f: fn(&stoa_exec::index::Fault) -> String| text(&|n| faults.get(n).map(f).unwrap_or_default());
     let arrays: Vec<ArrayRef> = vec![

@@ -12,7 +12,7 @@ use super::table_writer::TableWriter;
 use super::update::{self, Freshness};
 use crate::nodes::StatementContext;
 use arrow::array::{Array, ArrayRef, BooleanArray, BooleanBufferBuilder, UInt32Array, new_null_array};
-use arrow::compute::take;
+use arrow::compute::{partition, take};
 use arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -147,8 +147,17 @@ impl ForeignKeyWork {
         Ok(())
     }
 
-    fn push_child(&mut self, writer: &TableWriter, fk: &ForeignKeyDescriptor, rows: &Rows, keys: KeyList) -> PgResult<()> {
-        let values = fk.columns.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>()?;
+    fn push_child(&mut self, writer: &TableWriter, fk: &ForeignKeyDescriptor, rows: &Rows, mut keys: KeyList) -> PgResult<()> {
+        let mut values = fk.columns.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>()?;
+        // Of many entries of one map, one finds their row.
+        if writer.table.entries_of.is_some() {
+            let firsts: Vec<usize> = partition(&values)?.ranges().into_iter().map(|range| range.start).collect();
+            let mut of_firsts = KeyList::with_capacity(firsts.len(), 24);
+            firsts.iter().for_each(|row| of_firsts.push(keys.get(*row)));
+            let at = super::rows::indices(&firsts);
+            values = values.iter().map(|array| Ok(take(array, &at, None)?)).collect::<PgResult<_>>()?;
+            keys = of_firsts;
+        }
         self.steps.push(Step::Check(DeferredCheck {
             constraint: fk.name.oid,
             told: may_read(&writer.ctx, &writer.table, fk.columns.iter().copied()),
@@ -247,6 +256,9 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
     let newest = ctx.txn.catalog().table(child.oid).cloned().map_or_else(|| child.clone(), std::sync::Arc::new);
     let child = &newest;
     let mut writer = TableWriter::new(ctx, child)?;
+    if child.entries_of.is_some() && action.kind == ForeignKeyAction::Cascade && action.new.is_none() {
+        return delete_entries(&mut writer, work, action, &all).await;
+    }
     // Rows that others change while their locks are waited for are read again.
     let found = loop {
         let view = ctx.txn.newest_view();
@@ -307,6 +319,49 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
         };
         let told = may_read(ctx, &action.parent, fk.referenced_columns.iter().copied());
         deferred::run(&ctx.txn, &DeferredCheck { constraint: fk.name.oid, told, until_commit: false, kind }).await?;
+    }
+    Ok(())
+}
+
+/// Deletes the entries of maps of rows that are gone, a part after the other: there may be any number of them.
+async fn delete_entries(writer: &mut TableWriter, work: &mut ForeignKeyWork, action: &Action, rows: &[usize]) -> PgResult<()> {
+    const PART: usize = 8192;
+    let (txn, storage) = (Arc::clone(&writer.ctx.txn), writer.codec.storage);
+    for row in rows {
+        let mut equal = Vec::with_capacity(action.reference.fk.columns.len());
+        for (column, values) in action.reference.fk.columns.iter().zip(&action.old) {
+            let value = ScalarValue::try_from_array(values, *row).map_err(from_datafusion)?;
+            equal.push(Predicate::Compare { column: *column, op: Comparison::Equal, value });
+        }
+        for mut range in lookup::ranges_of_key(&writer.table, &writer.codec, &[Predicate::and(equal)])? {
+            loop {
+                // A view shares what was written so far, which would be copied if it was written to meanwhile.
+                let (part, read_at) = {
+                    let view = txn.newest_view();
+                    (lookup::in_range(&view, &writer.table, &writer.codec, &range, PART).await?, view.timestamp())
+                };
+                let encoder = RowEncoder::new(&writer.codec, |id| part.get(id).cloned())?;
+                let mut keys = KeyList::new();
+                for row in 0..part.len() {
+                    keys.push_with(|out| encoder.key(row, out))?;
+                }
+                drop(encoder);
+                let Some(last) = keys.len().checked_sub(1).map(|last| keys.get(last).to_vec()) else { break };
+                txn.lock_rows(storage, &keys, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+                if txn.rows_changed_since(storage, &keys, read_at) {
+                    continue;
+                }
+                // What a snapshot does not show as it is must not be changed unseen.
+                let snapshot = txn.read_view().timestamp();
+                if txn.isolation() != Isolation::ReadCommitted && txn.rows_changed_since(storage, &keys, snapshot) {
+                    return Err(concurrent_update());
+                }
+                update::delete(writer, work, &part, Freshness::Newest).await?;
+                // The least key behind the last one.
+                range.start = last;
+                range.start.push(0);
+            }
+        }
     }
     Ok(())
 }

@@ -5,12 +5,12 @@ use super::table_writer::{IndexWriter, TableWriter};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use stoa_pg::PgResult;
+use stoa_pg::{PgError, PgResult};
 use stoa_table::access::{PathKind, PathOptions, Predicate, candidates, choose};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
 use stoa_table::row::{ColumnSource, INDEX_FAMILY, IndexCodec, IndexEncoder, KeyList, RowCodec, ScanDecoder};
 use stoa_table::txn::{RangeRead, ReadView};
-use stoa_table::{CellRef, RowSink};
+use stoa_table::{CellRef, KeyRange, RowSink};
 
 /// The row keys that exclusive entries of a unique index point to, by entry key; absent entries are left out.
 ///
@@ -182,8 +182,33 @@ pub async fn matching(view: &ReadView, table: &TableDescriptor, codec: &Arc<RowC
     finish(&mut decoder, &columns)
 }
 
-async fn scan(view: &ReadView, table: stoa_table::TableId, ranges: &[stoa_table::KeyRange], decoder: &mut ScanDecoder) -> PgResult<()> {
-    let range = stoa_table::KeyRange::empty();
+/// The key ranges of a table that have all rows which satisfy predicates.
+///
+/// # Errors
+/// A value has no form in keys.
+pub fn ranges_of_key(table: &TableDescriptor, codec: &Arc<RowCodec>, predicates: &[Predicate]) -> PgResult<Vec<KeyRange>> {
+    let options = PathOptions { columns: &[], index_predicates: &|_| None, distinct: None };
+    let paths = candidates(table, codec, predicates, &options)?;
+    let path = paths.into_iter().find(|path| matches!(path.kind, PathKind::Table));
+    path.map(|path| path.scope.ranges).ok_or_else(|| PgError::internal("a table without a way to its rows"))
+}
+
+/// The first rows of a key range, all columns: at most so many, fewer if they are large, and none only if there is none.
+///
+/// # Errors
+/// The store failed, or a row is corrupt.
+pub async fn in_range(view: &ReadView, table: &TableDescriptor, codec: &Arc<RowCodec>, range: &KeyRange, most: usize) -> PgResult<Rows> {
+    let columns: Vec<ColumnId> = table.live_columns().map(|c| c.id).collect();
+    let mut decoder = ScanDecoder::new(&ColumnSource::Table(Arc::clone(codec)), &columns, 1024)?;
+    decoder.set_max_rows(most);
+    let (families, ranges) = (decoder.families(), [range.clone()]);
+    let read = RangeRead { table: codec.storage, families, range: KeyRange::empty(), reverse: false, limit: None, fill_cache: false };
+    view.scan_ranges(read, &ranges, 4096, &mut decoder).await?;
+    finish(&mut decoder, &columns)
+}
+
+async fn scan(view: &ReadView, table: stoa_table::TableId, ranges: &[KeyRange], decoder: &mut ScanDecoder) -> PgResult<()> {
+    let range = KeyRange::empty();
     let read = RangeRead { table, families: decoder.families(), range, reverse: false, limit: None, fill_cache: true };
     view.scan_ranges(read, ranges, 4096, decoder).await?;
     decoder.take_error().map_or(Ok(()), Err)
