@@ -113,6 +113,7 @@ pub(super) async fn undrop(work: Work<'_>, named: &DroppedName, rename: Option<&
         work.put(Relation::Sequence(sequence))?;
         put_back_rights(work, oid, dropped.rights(oid))?;
     }
+    without_lost_defaults(work, &mut table);
     let keys = std::mem::take(&mut table.foreign_keys);
     let policies = std::mem::take(&mut table.row_security.policies);
     for index in table.indexes.iter_mut().filter(|index| index.is_fulltext()) {
@@ -180,6 +181,19 @@ fn put_back_rights(work: Work<'_>, oid: Oid, rights: Option<&Rights>) -> PgResul
     let of = RightsOf::Relation(oid);
     let Some(rights) = rights else { return work.ctx.remove_rights(of) };
     work.ctx.put_rights(of, rights.of_roles_that_exist(&work.authority(), work.ctx.role))
+}
+
+/// Takes away defaults that take their values from sequences that are gone.
+fn without_lost_defaults(work: Work<'_>, table: &mut TableDescriptor) {
+    let catalog = work.catalog();
+    // Stored expressions name relations by number.
+    let is_gone = |text: &str| text.rsplit('\'').next().and_then(|oid| oid.parse().ok()).is_some_and(|oid| catalog.relation(oid).is_none());
+    let is_lost = |text: &String| text.match_indices("'::regclass").any(|(at, _)| is_gone(text.get(..at).unwrap_or_default()));
+    let named = table.clone();
+    for column in table.columns.iter_mut().filter(|column| column.default.as_ref().is_some_and(is_lost)) {
+        column.default = None;
+        stays_away(work, "default of column", &column.name, &named, "The sequence that it takes values from was dropped.");
+    }
 }
 
 fn stays_away(work: Work<'_>, what: &str, name: &str, table: &TableDescriptor, why: &str) {
