@@ -115,6 +115,11 @@ class Make:
         sub = lambda t: self.expr(scope, t, depth - 1)
         if depth <= 0 or pick < 0.3:
             return f"{sub(ty)} {r.choice(COMPARE)} {sub(ty)}"
+        if pick < 0.32:
+            row = f"ROW({sub('int')}, {r.choice([sub('text'), f'ROW({sub(ty)})', f'ROW({sub(ty)}, NULL)'])})"
+            same = row if "ROW" not in row[1:] else f"ROW({sub('int')}, {sub('text')})"
+            row = r.choice([row, f"(SELECT {row})", f"(ARRAY[{row}])[1]", f"CASE WHEN {self.cond(scope, depth - 1)} THEN {same} ELSE {same} END"])
+            return f"{row} IS {r.choice(['', 'NOT '])}NULL"
         if pick < 0.36:
             return f"{sub(ty)} IS {r.choice(['', 'NOT '])}NULL"
         if pick < 0.42:
@@ -240,6 +245,8 @@ class Make:
             a = self.name("w")
             key = f"{a}.x, {a}.y" if table == "t3" else f"{a}.id"
             part = f"PARTITION BY {self.column([(a, TABLES[table])], r.choice(['int', 'text']))} " if self.chance(0.5) else ""
+            if self.chance(0.3):
+                part = f"PARTITION BY {self.cond([(a, TABLES[table])], 1)} "
             frame, order = "", key
             if self.chance(0.7):
                 bounds = ["UNBOUNDED PRECEDING", "2 PRECEDING", "1 PRECEDING", "CURRENT ROW", "1 FOLLOWING", "2 FOLLOWING", "UNBOUNDED FOLLOWING"]
@@ -311,7 +318,7 @@ class Make:
                 lambda: f"percentile_cont(0.5) WITHIN GROUP (ORDER BY {e('float')})", lambda: f"percentile_disc({r.choice(['0.3', '0.5', '1'])}) WITHIN GROUP (ORDER BY {e(r.choice(['int', 'text', 'date']))}{r.choice(['', ' DESC'])})",
                 lambda: f"mode() WITHIN GROUP (ORDER BY {e('int')})", lambda: f"rank({r.choice(['1', '2', 'NULL'])}) WITHIN GROUP (ORDER BY {e('int')})", lambda: f"bool_and({self.cond(scope, 1)})", lambda: f"every({e('bool')})",
                 lambda: f"count({a})", lambda: f"count(DISTINCT ({e('int')}, upper({e('text')})))", lambda: f"avg({e('numeric')})", lambda: f"sum(DISTINCT {e('int')})", lambda: f"max({e('text')}) FILTER (WHERE {self.cond(scope, 1)})",
-                lambda: f"bit_or({e('int')})", lambda: f"array_agg(DISTINCT {e('text')} ORDER BY 1)" if False else f"string_agg(DISTINCT {a}.b, '/' ORDER BY {a}.b)", lambda: f"coalesce(sum({e('int')}), 0) + count(*)",
+                lambda: f"bit_or({e('int')})", lambda: f"array_agg(DISTINCT {e('text')} ORDER BY 1)" if False else f"string_agg(DISTINCT {a}.b, '/' ORDER BY {a}.b{r.choice(['', ' DESC', ' NULLS FIRST'])})", lambda: f"coalesce(sum({e('int')}), 0) + count(*)",
                 lambda: f"(SELECT max(q.id) FROM t1 q WHERE q.id <= count({a}.*))", lambda: f"round(stddev_pop({e('int')}), 4)", lambda: f"min({e('date')})", lambda: f"sum({e('int')}) / nullif(count({e('int')}), 0)"])()
         form, grouping = r.random(), ""
         group = ", ".join(keys)

@@ -321,7 +321,7 @@ class Conditions:
         if pick < 0.82:
             return f"{column} {r.choice(['=', '<>', '=', '<>', '<', '>='])} {r.choice(['ANY', 'ALL'])} (ARRAY[{', '.join(value() for _ in range(3))}])"
         if pick < 0.87:
-            return f"CASE WHEN {self.atom(column)} THEN {r.choice(['true', 'false', 'NULL', self.atom()])} ELSE {r.choice(['true', 'false', 'NULL'])} END"
+            return f"CASE WHEN {self.atom(column)} THEN {r.choice(['true', 'false', 'NULL', self.atom()])} ELSE {r.choice(['true', 'false', 'NULL::boolean'])} END"
         if pick < 0.91:
             return f"coalesce({column}, {value(0)}) {r.choice(['=', '<>'])} {value()}"
         if pick < 0.95:

@@ -185,8 +185,8 @@ impl Database {
 
 /// Starts what works on a database in the background.
 fn start(database: &Arc<DatabaseInner>) {
-    crate::index::build::resume(database, background_build);
+    stoa_exec::index::build::resume(database, background_build);
     if database.options.scrub.rows_per_second > 0 {
-        tokio::spawn(crate::index::scrub::run(Arc::downgrade(database), background_check));
+        tokio::spawn(stoa_exec::index::scrub::run(Arc::downgrade(database), background_check));
     }
 }

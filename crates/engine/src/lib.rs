@@ -14,7 +14,6 @@
 pub mod database;
 pub mod ddl;
 pub mod embed;
-pub mod index;
 pub mod plan;
 pub mod raw;
 pub mod session;

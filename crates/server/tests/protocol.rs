@@ -65,6 +65,9 @@ async fn simple_queries() {
         ("EXECUTE p", "E:42601 Z:I"),
         ("DEALLOCATE p; EXECUTE p", "C:DEALLOCATE E:26000 Z:I"),
         ("DECLARE c CURSOR FOR SELECT 1", "E:25P01 Z:I"),
+        ("DECLARE c CURSOR FOR SELECT 7; FETCH c", "C:DECLARE_CURSOR T D:7 C:FETCH_1 Z:I"),
+        ("FETCH c", "E:34000 Z:I"),
+        ("SELECT 1; SAVEPOINT a", "T D:1 C:SELECT_1 E:25P01 Z:I"),
         (
             "BEGIN; DECLARE c SCROLL CURSOR FOR SELECT * FROM generate_series(1, 5) x; FETCH 2 c; FETCH BACKWARD 1 c; FETCH LAST c; \
              FETCH RELATIVE -2 c; MOVE ALL c; FETCH PRIOR c; CLOSE c; COMMIT",

@@ -74,6 +74,6 @@ async fn tables_of_older_versions_go_on() {
         assert_eq!(answer(&mut s, statement).await, wanted, "{statement}");
     }
     s.close().await;
-    let epoch = |name: &str| crate::index::tests::table(&database, name).epoch;
+    let epoch = |name: &str| crate::ddl::index_tests::table(&database, name).epoch;
     assert_eq!([epoch("t"), epoch("b"), epoch("s")], [Epoch::Postgres; 3]);
 }

@@ -107,7 +107,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     for element in &create.elements {
         let (expr, collation) = strip_collation(&element.expr);
         if let Some(collation) = collation {
-            super::collation::check(&Work::shown(collation))?;
+            stoa_sql::bind::collation::check(collation)?;
         }
         let nulls_first = element.nulls_first.unwrap_or(element.descending);
         let (key, ty) = match column_of(expr) {
@@ -128,10 +128,10 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
             }
         };
         if collation.is_some() {
-            super::collation::check_takes(&ty.ty)?;
+            stoa_sql::bind::collation::check_takes(&ty.ty)?;
         }
         let class = match &element.operator_class {
-            Some(class) => super::opclass::class_of(create.method.as_deref().unwrap_or("btree"), class, &ty.ty)?,
+            Some(class) => stoa_sql::bind::operator_class::class_of(create.method.as_deref().unwrap_or("btree"), class, &ty.ty)?,
             None => None,
         };
         if of_documents && ty.ty != stoa_pg::PgType::Tsvector {
@@ -206,7 +206,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     let oid = index.oid;
     if online {
         start_online(work, table.oid, index.clone()).await?;
-        crate::index::build::run(work.ctx, table.oid, oid, "CREATE INDEX CONCURRENTLY").await?;
+        stoa_exec::index::build::run(work.ctx, table.oid, oid, "CREATE INDEX CONCURRENTLY").await?;
         return Ok(TAG.into());
     }
     builder.push_index(index);
@@ -344,7 +344,7 @@ async fn start_online(work: Work<'_>, table: Oid, index: IndexDescriptor) -> PgR
         let schema = stoa_table::row::IndexCodec::table_schema(&index);
         work.ctx.database.tables.create(&schema).await?;
     }
-    crate::index::build::change(work.ctx, table, move |table| table.indexes.push(index)).await
+    stoa_exec::index::build::change(work.ctx, table, move |table| table.indexes.push(index)).await
 }
 
 /// REINDEX CONCURRENTLY: a second index is built online, then takes the place of the first.
@@ -361,8 +361,8 @@ async fn reindex_online(work: Work<'_>, table: &TableDescriptor, index: Oid) -> 
     new.replaces = Some(old.oid);
     let oid = new.oid;
     start_online(work, table.oid, new).await?;
-    crate::index::build::run(work.ctx, table.oid, oid, "REINDEX CONCURRENTLY").await?;
-    crate::index::build::take_place(work.ctx, table.oid, oid).await
+    stoa_exec::index::build::run(work.ctx, table.oid, oid, "REINDEX CONCURRENTLY").await?;
+    stoa_exec::index::build::take_place(work.ctx, table.oid, oid).await
 }
 
 /// ALTER INDEX … SET of a full text index: words are cut otherwise, so its files are made again in a new place.

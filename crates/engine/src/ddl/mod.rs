@@ -11,7 +11,6 @@ mod alter_family;
 mod alter_index;
 mod alter_view;
 mod builder;
-mod collation;
 mod database;
 mod dependency;
 #[cfg(test)]
@@ -19,8 +18,9 @@ mod epoch_tests;
 mod foreign;
 mod grant;
 mod index;
+#[cfg(test)]
+pub(crate) mod index_tests;
 mod maintenance;
-mod opclass;
 mod owner;
 mod passes;
 mod policy;
@@ -134,7 +134,7 @@ fn drop_unknown(work: &Work<'_>, kind: &str, names: &[(String, Option<String>, O
     for (name, arguments, table) in names {
         let unquoted = name.trim_matches('"');
         let there = match kind {
-            "collation" => alter::is_collation(unquoted),
+            "collation" => stoa_sql::catalog::collation::is_known(unquoted),
             "tablespace" => matches!(unquoted, "pg_default" | "pg_global"),
             "text search configuration" => matches!(unquoted, "simple" | "english"),
             _ => false,

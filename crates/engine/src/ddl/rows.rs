@@ -5,13 +5,13 @@
 //! older, they go through it. Entries of indexes are sorted first; many of them the store takes in as files.
 
 use super::work::Work;
-use crate::index::build::Watched;
-use crate::index::sorter::EntrySorter;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::DataType;
 use futures::StreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
+use stoa_exec::index::build::Watched;
+use stoa_exec::index::sorter::EntrySorter;
 use stoa_exec::write::constraint::index_part;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_sql::typed::evaluator::TableEvaluator;

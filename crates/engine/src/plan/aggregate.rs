@@ -380,6 +380,11 @@ impl Planner {
         if sets.is_some() && groups.is_empty() {
             // GROUP BY (): one group, also of no rows; each further empty set gives the row once more.
             let count = sets.map_or(1, <[Vec<usize>]>::len);
+            if calls.is_empty() {
+                let rows = self.fresh();
+                calls.push(fa::count::count_all().alias(column_name(rows)));
+                values.push((rows, column(rows)));
+            }
             let aggregated = LogicalPlanBuilder::from(plan)
                 .project(before)
                 .and_then(|b| b.aggregate(Vec::<DfExpr>::new(), calls))

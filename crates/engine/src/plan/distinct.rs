@@ -40,7 +40,12 @@ impl DistinctUdaf {
         order: Vec<SortOptions>,
         order_types: Vec<DataType>,
     ) -> Arc<AggregateUDF> {
-        let name = format!("{} {}", if distinct { "distinct" } else { "ordered" }, inner.name());
+        // Whoever looks for equal parts of plans goes by names.
+        let mut name = format!("{} {}", if distinct { "distinct" } else { "ordered" }, inner.name());
+        for key in &order {
+            name += if key.descending { " desc" } else { " asc" };
+            name += if key.nulls_first { " nulls first" } else { " nulls last" };
+        }
         let signature = Signature::any(arg_types.len() + order.len(), Volatility::Immutable);
         Arc::new(AggregateUDF::new_from_impl(Self { inner, arg_types, distinct, order, order_types, name, signature }))
     }
@@ -70,6 +75,7 @@ impl Hash for DistinctUdaf {
         self.inner.hash(state);
         self.arg_types.hash(state);
         self.distinct.hash(state);
+        self.order.hash(state);
     }
 }
 

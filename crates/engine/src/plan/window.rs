@@ -43,19 +43,51 @@ pub fn ranking(name: &str, partition_by: Vec<DfExpr>, order_by: Vec<SortExpr>) -
 
 /// Adds window functions' results as columns under their ids.
 ///
-/// DataFusion names a window's column by its expression; a projection above gives it ours.
+/// DataFusion names a window's column by its expression; a projection above gives it ours. Computed keys become columns below: of rows that
+/// are sorted by a comparison of computed values DataFusion cannot tell that they are.
 pub(super) fn windowed(plan: LogicalPlan, windows: Vec<(ColId, DfExpr)>) -> datafusion::common::Result<LogicalPlan> {
     let mut all: Vec<DfExpr> = plan.schema().columns().into_iter().map(DfExpr::Column).collect();
+    let mut keys = ComputedKeys { columns: all.clone(), computed: Vec::new() };
     let mut distinct: Vec<DfExpr> = Vec::new();
-    for (id, window) in windows {
+    for (id, mut window) in windows {
+        if let DfExpr::WindowFunction(call) = &mut window {
+            call.params.partition_by.iter_mut().for_each(|key| keys.take(key));
+            call.params.order_by.iter_mut().for_each(|key| keys.take(&mut key.expr));
+        }
         let name = window.schema_name().to_string();
         all.push(DfExpr::Column(datafusion::common::Column::new_unqualified(name)).alias(column_name(id)));
         if !distinct.contains(&window) {
             distinct.push(window);
         }
     }
+    let plan = if keys.computed.is_empty() { plan } else { LogicalPlanBuilder::from(plan).project(keys.columns)?.build()? };
     let plan = LogicalPlanBuilder::window_plan(plan, distinct)?;
     LogicalPlanBuilder::from(plan).project(all)?.build()
+}
+
+/// The keys of windows that are no columns, as columns of a projection.
+struct ComputedKeys {
+    columns: Vec<DfExpr>,
+    computed: Vec<(DfExpr, String)>,
+}
+
+impl ComputedKeys {
+    /// Puts a column in the place of a key that is computed. Equal keys are one.
+    fn take(&mut self, key: &mut DfExpr) {
+        if matches!(key, DfExpr::Column(_) | DfExpr::Literal(..)) {
+            return;
+        }
+        let name = match self.computed.iter().find(|(known, _)| known == key) {
+            Some((_, name)) => name.clone(),
+            None => {
+                let name = format!("key {}", self.computed.len());
+                self.columns.push(key.clone().alias(&name));
+                self.computed.push((key.clone(), name.clone()));
+                name
+            }
+        };
+        *key = DfExpr::Column(datafusion::common::Column::new_unqualified(name));
+    }
 }
 
 /// The functions that see no frame and whose arguments are none.

@@ -3,12 +3,12 @@
 use super::SessionOptions;
 use super::session_impl::Session;
 use crate::ddl::Work;
-use crate::index::CheckTarget;
-use crate::index::check::Report;
-use crate::index::scrub::Pace;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 use stoa_exec::environment::{DatabaseInner, StatementContext};
+use stoa_exec::index::CheckTarget;
+use stoa_exec::index::check::Report;
+use stoa_exec::index::scrub::Pace;
 use stoa_pg::PgResult;
 use stoa_table::catalog::{IndexState, Oid, Relation};
 use stoa_table::txn::TableLockMode;
@@ -42,9 +42,9 @@ async fn finish_build(context: &StatementContext, table: Oid, index: Oid) -> PgR
     let replaces = found.replaces.is_some();
     if found.state != IndexState::Readable {
         let command = if replaces { "REINDEX CONCURRENTLY" } else { "CREATE INDEX CONCURRENTLY" };
-        crate::index::build::run(context, table, index, command).await?;
+        stoa_exec::index::build::run(context, table, index, command).await?;
     }
-    if replaces { crate::index::build::take_place(context, table, index).await } else { Ok(()) }
+    if replaces { stoa_exec::index::build::take_place(context, table, index).await } else { Ok(()) }
 }
 
 /// Checks the indexes of a table, at a pace.
@@ -64,7 +64,7 @@ async fn check(database: Arc<DatabaseInner>, target: &CheckTarget, pace: &mut Pa
     session.start_query().await?;
     let context = session.statement_context(Arc::from("background check of indexes"), Arc::from([]))?;
     context.txn.start_statement().await?;
-    let report = crate::index::check(&context, target, pace).await;
+    let report = stoa_exec::index::check(&context, target, pace).await;
     context.txn.rollback().await;
     report
 }

@@ -2,13 +2,13 @@
 
 use super::api::{OutputColumn, Rows, RowsTag};
 use crate::ddl::{FoundIndex, Work, undefined_relation};
-use crate::index::repair::repair;
-use crate::index::scrub::check_and_record;
-use crate::index::{CheckTarget, Fault, FaultKind};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, StringViewArray};
 use arrow::datatypes::{Field, Schema};
 use futures::StreamExt;
 use std::sync::Arc;
+use stoa_exec::index::repair::repair;
+use stoa_exec::index::scrub::check_and_record;
+use stoa_exec::index::{CheckTarget, Fault, FaultKind};
 use stoa_exec::nodes::StatementContext;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -73,7 +73,7 @@ pub(crate) async fn run(ctx: &StatementContext, table: bool, name: &ObjectName, 
     check_texts(ctx, &target, with_repair, &mut report.faults).await?;
     let faults = &report.faults;
     let text = |f: &dyn Fn(usize) -> String| Arc::new(StringViewArray::from_iter_values((0..faults.len()).map(f))) as ArrayRef;
-    let field = |f: fn(&crate::index::Fault) -> String| text(&|n| faults.get(n).map(f).unwrap_or_default());
+    let field = |f: fn(&stoa_exec::index::Fault) -> String| text(&|n| faults.get(n).map(f).unwrap_or_default());
     let arrays: Vec<ArrayRef> = vec![
         field(|f| f.index.clone()),
         field(|f| f.kind.name().to_owned()),

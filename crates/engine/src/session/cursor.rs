@@ -336,7 +336,7 @@ impl Session {
         params: Vec<ScalarValue>,
     ) -> PgResult<Execution> {
         if !declare.hold {
-            self.check_in_block("DECLARE CURSOR")?;
+            self.check_shares_transaction("DECLARE CURSOR")?;
         }
         if self.cursors.contains_key(&declare.name) {
             return Err(PgError::new(SqlState::DUPLICATE_CURSOR, format!("cursor \"{}\" already exists", declare.name)));

@@ -256,7 +256,7 @@ impl Session {
                 done("NOTIFY")
             }
             Utility::Lock { tables, mode, nowait } => {
-                self.check_in_block("LOCK TABLE")?;
+                self.check_shares_transaction("LOCK TABLE")?;
                 self.start_query().await?;
                 let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
                 crate::ddl::lock_tables(&context, tables, *mode, *nowait).await?;

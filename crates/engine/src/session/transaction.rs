@@ -190,6 +190,11 @@ impl Session {
         Err(PgError::new(SqlState::NO_ACTIVE_SQL_TRANSACTION, format!("{statement} can only be used in transaction blocks")))
     }
 
+    /// 25P01 where a statement has a transaction of its own: outside of a block, and alone in its query string.
+    pub(crate) fn check_shares_transaction(&self, statement: &str) -> PgResult<()> {
+        if self.block.shared_by_several { Ok(()) } else { self.check_in_block(statement) }
+    }
+
     /// 25001 inside of a block, or among other statements of one query string.
     pub(crate) fn check_not_in_block(&self, statement: &str) -> PgResult<()> {
         if self.block.explicit || self.block.queried || self.block.shared_by_several {

@@ -6,7 +6,7 @@ use crate::args::{Kind, Text};
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
 use crate::types::{PgType, SqlType};
-use crate::values::{ValueBuilder, ValueWriter, bad_binary};
+use crate::values::{ValueBuilder, ValueWriter, short_binary};
 use arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
 
 struct Writer<'a> {
@@ -85,7 +85,7 @@ impl ValueBuilder for Builder {
 
     fn binary(&mut self, ctx: &EvalContext, value: &[u8]) -> PgResult<()> {
         let text = if self.query { read_query(value) } else { read_vector(value) };
-        let text = text.ok_or_else(|| bad_binary(if self.query { "tsquery" } else { "tsvector" }))?;
+        let text = text.ok_or_else(short_binary)?;
         self.text(ctx, &text)
     }
 

@@ -10,7 +10,7 @@ use crate::error::{PgError, PgResult};
 use crate::settings::{DateFormat, DateOrder};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, SqlType};
-use crate::values::{ValueBuilder, ValueWriter, timezone};
+use crate::values::{ValueBuilder, ValueWriter, fixed_width, short_binary, timezone};
 use arrow::array::{
     Array, ArrayRef, AsArray, Date32Array, Date32Builder, FixedSizeBinaryArray, FixedSizeBinaryBuilder, Time64MicrosecondArray,
     Time64MicrosecondBuilder, TimestampMicrosecondArray, TimestampMicrosecondBuilder,
@@ -100,10 +100,6 @@ impl Kind for TimeTzKind {
 
 fn wrong(type_name: &str, array: &dyn Array) -> PgError {
     PgError::internal(format!("a column of {type_name} came as {}", array.data_type()))
-}
-
-fn bad_length(type_name: &str) -> PgError {
-    PgError::new(SqlState::INVALID_BINARY_REPRESENTATION, format!("incorrect binary data format for type {type_name}"))
 }
 
 // ---- text to values
@@ -297,7 +293,7 @@ impl ValueBuilder for Builder {
 
     fn binary(&mut self, _: &EvalContext, value: &[u8]) -> PgResult<()> {
         let typmod = self.typmod;
-        let eight = |type_name: &str| value.try_into().map(i64::from_be_bytes).map_err(|_| bad_length(type_name));
+        let eight = || fixed_width(value).map(i64::from_be_bytes);
         let time_in_range = |micros: i64| {
             if (0..=USECS_PER_DAY).contains(&micros) {
                 Ok(micros)
@@ -307,14 +303,13 @@ impl ValueBuilder for Builder {
         };
         match &mut self.columns {
             Columns::Date(b) => {
-                let days = value.try_into().map(i32::from_be_bytes).map_err(|_| bad_length("date"))?;
+                let days = fixed_width(value).map(i32::from_be_bytes)?;
                 b.append_value(if is_finite_date(days) { check_date(i64::from(days) + epoch::DAYS)? } else { days });
             }
-            Columns::Time(b) => b.append_value(round_time(time_in_range(eight("time")?)?, typmod)),
+            Columns::Time(b) => b.append_value(round_time(time_in_range(eight()?)?, typmod)),
             Columns::TimeTz(b) => {
-                let (Some(time), Some(zone), 12) = (value.first_chunk::<8>(), value.last_chunk::<4>(), value.len()) else {
-                    return Err(bad_length("time with time zone"));
-                };
+                let bytes = fixed_width::<12>(value)?;
+                let (Some(time), Some(zone)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<4>()) else { return Err(short_binary()) };
                 let micros = time_in_range(i64::from_be_bytes(*time))?;
                 let west = i32::from_be_bytes(*zone);
                 if !(-57_599..=57_599).contains(&west) {
@@ -323,7 +318,7 @@ impl ValueBuilder for Builder {
                 b.append_value(TimeTz { micros: round_time(micros, typmod), offset: -west }.to_bytes())?;
             }
             Columns::Timestamp(b) | Columns::TimestampTz(b) => {
-                let micros = eight("timestamp")?;
+                let micros = eight()?;
                 if is_finite_timestamp(micros) {
                     calendar::check_timestamp(Some(micros))?;
                 }

@@ -11,7 +11,7 @@ use crate::settings::IntervalStyle;
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
 use crate::values::datetime::calendar::{USECS_PER_DAY, USECS_PER_HOUR, USECS_PER_MINUTE};
-use crate::values::{ValueBuilder, ValueWriter};
+use crate::values::{ValueBuilder, ValueWriter, fixed_width, short_binary};
 use arrow::array::{Array, ArrayRef, AsArray, IntervalMonthDayNanoArray, IntervalMonthDayNanoBuilder, PrimitiveArray};
 use arrow::datatypes::{IntervalMonthDayNano, IntervalMonthDayNanoType};
 use std::fmt;
@@ -359,15 +359,12 @@ impl ValueBuilder for Builder {
     }
 
     fn binary(&mut self, _: &EvalContext, value: &[u8]) -> PgResult<()> {
+        let value = fixed_width::<16>(value)?;
         let part = |from: usize| value.get(from..from + 4).and_then(|b| b.try_into().ok()).map(i32::from_be_bytes);
-        match (value.first_chunk::<8>(), part(8), part(12), value.len()) {
-            (Some(micros), Some(days), Some(months), 16) => {
-                let value = Interval { months, days, micros: i64::from_be_bytes(*micros) };
-                self.column.append_value(apply_typmod(value, self.typmod)?.to_arrow());
-                Ok(())
-            }
-            _ => Err(PgError::new(SqlState::INVALID_BINARY_REPRESENTATION, "incorrect binary data format for type interval")),
-        }
+        let (Some(micros), Some(days), Some(months)) = (value.first_chunk::<8>(), part(8), part(12)) else { return Err(short_binary()) };
+        let value = Interval { months, days, micros: i64::from_be_bytes(*micros) };
+        self.column.append_value(apply_typmod(value, self.typmod)?.to_arrow());
+        Ok(())
     }
 
     fn null(&mut self) {

@@ -182,12 +182,83 @@ impl ValueWriter for NoValues {
     }
 }
 
-/// The error for binary values that are too short or too long.
-pub(crate) fn bad_binary(ty: &str) -> PgError {
-    PgError::new(crate::SqlState::INVALID_BINARY_REPRESENTATION, format!("incorrect binary data format for type {ty}"))
+/// A binary form of fixed width.
+///
+/// # Errors
+/// 08P01 for too few bytes, 22P03 for more.
+pub(crate) fn fixed_width<const N: usize>(value: &[u8]) -> PgResult<[u8; N]> {
+    match value.split_first_chunk::<N>() {
+        Some((bytes, [])) => Ok(*bytes),
+        Some(_) => Err(bad_binary()),
+        None => Err(short_binary()),
+    }
+}
+
+/// For bytes that follow a whole value.
+pub(crate) fn bad_binary() -> PgError {
+    PgError::new(crate::SqlState::INVALID_BINARY_REPRESENTATION, "incorrect binary data format")
+}
+
+/// For a value whose bytes end before it does.
+pub(crate) fn short_binary() -> PgError {
+    PgError::new(crate::SqlState::PROTOCOL_VIOLATION, "insufficient data left in message")
 }
 
 /// A column as its concrete Arrow array.
 pub(crate) fn open<'a, T: 'static>(array: &'a dyn Array, ty: &SqlType) -> PgResult<&'a T> {
     array.as_any().downcast_ref::<T>().ok_or_else(|| PgError::internal(format!("a column of type {ty} came as {}", array.data_type())))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+
+    /// The binary form of a value as PostgreSQL sends it.
+    fn binary_of(ty: &SqlType, text: &str) -> Vec<u8> {
+        let ctx = EvalContext::default();
+        let array = input_text(&ctx, ty, text).unwrap().to_array().unwrap();
+        let mut out = Vec::new();
+        writer(&ctx, ty, array.as_ref()).unwrap().binary(0, &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn binary_forms_are_neither_shorter_nor_longer() {
+        let ctx = EvalContext::default();
+        for (ty, text) in [
+            (PgType::Bool, "t"),
+            (PgType::Int2, "7"),
+            (PgType::Int4, "7"),
+            (PgType::Int8, "7"),
+            (PgType::Float4, "1.5"),
+            (PgType::Float8, "1.5"),
+            (PgType::Numeric, "-12345.678"),
+            (PgType::Numeric, "NaN"),
+            (PgType::Oid, "16384"),
+            (PgType::Uuid, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"),
+            (PgType::Date, "2024-02-29"),
+            (PgType::Time, "12:00"),
+            (PgType::Timetz, "12:00+02"),
+            (PgType::Timestamptz, "2024-02-29 12:00+00"),
+            (PgType::Interval, "1 mon 2 days 03:04:05"),
+            (PgType::Char, "a"),
+            (PgType::Char, ""),
+        ] {
+            let ty = SqlType::new(ty);
+            let whole = binary_of(&ty, text);
+            assert_eq!(input_binary(&ctx, &ty, &whole).unwrap(), input_text(&ctx, &ty, text).unwrap(), "{text}");
+            let refused = |bytes: &[u8]| input_binary(&ctx, &ty, bytes).unwrap_err().code().to_string();
+            for length in 0..whole.len() {
+                assert_eq!(refused(&whole[..length]), "08P01", "{text}: {length} bytes");
+            }
+            assert_eq!(refused(&[whole.as_slice(), &[0]].concat()), "22P03", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_character_of_nothing_is_a_zero_byte() {
+        assert_eq!(binary_of(&SqlType::new(PgType::Char), ""), [0]);
+        assert!(binary_of(&SqlType::new(PgType::Text), "").is_empty());
+    }
 }

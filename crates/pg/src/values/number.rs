@@ -3,7 +3,7 @@
 //! Floats print the shortest digits that read back as the same value, in PostgreSQL's choice of plain and exponent notation, or,
 //! with `extra_float_digits` at 0 or below, a fixed number of significant digits.
 
-use super::{ValueBuilder, ValueWriter, bad_binary, numeric, open};
+use super::{ValueBuilder, ValueWriter, fixed_width, numeric, open};
 use crate::args::{Kernel, strict1};
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
@@ -16,25 +16,23 @@ use std::sync::Arc;
 
 /// A native value with PostgreSQL's forms.
 trait Scalar: Copy + Send + 'static {
-    const NAME: &'static str;
     fn read(text: &str) -> PgResult<Self>;
     fn write(self, ctx: &EvalContext, out: &mut Vec<u8>);
-    fn from_wire(bytes: &[u8]) -> Option<Self>;
+    fn from_wire(bytes: &[u8]) -> PgResult<Self>;
     fn to_wire(self, out: &mut Vec<u8>);
 }
 
 macro_rules! integer_scalar {
     ($native:ty, $name:literal) => {
         impl Scalar for $native {
-            const NAME: &'static str = $name;
             fn read(text: &str) -> PgResult<Self> {
                 parse_integer(text, $name, i128::from(<$native>::MIN), i128::from(<$native>::MAX)).map(|value| value as $native)
             }
             fn write(self, _: &EvalContext, out: &mut Vec<u8>) {
                 write_integer(i64::from(self), out);
             }
-            fn from_wire(bytes: &[u8]) -> Option<Self> {
-                bytes.try_into().ok().map(<$native>::from_be_bytes)
+            fn from_wire(bytes: &[u8]) -> PgResult<Self> {
+                fixed_width(bytes).map(<$native>::from_be_bytes)
             }
             fn to_wire(self, out: &mut Vec<u8>) {
                 out.extend(self.to_be_bytes());
@@ -48,15 +46,14 @@ integer_scalar!(i32, "integer");
 integer_scalar!(i64, "bigint");
 
 impl Scalar for f32 {
-    const NAME: &'static str = "real";
     fn read(text: &str) -> PgResult<Self> {
         parse_f32(text)
     }
     fn write(self, ctx: &EvalContext, out: &mut Vec<u8>) {
         write_f32(self, ctx.settings.extra_float_digits, out);
     }
-    fn from_wire(bytes: &[u8]) -> Option<Self> {
-        bytes.try_into().ok().map(f32::from_be_bytes)
+    fn from_wire(bytes: &[u8]) -> PgResult<Self> {
+        fixed_width(bytes).map(f32::from_be_bytes)
     }
     fn to_wire(self, out: &mut Vec<u8>) {
         out.extend(self.to_be_bytes());
@@ -64,15 +61,14 @@ impl Scalar for f32 {
 }
 
 impl Scalar for f64 {
-    const NAME: &'static str = "double precision";
     fn read(text: &str) -> PgResult<Self> {
         parse_f64(text)
     }
     fn write(self, ctx: &EvalContext, out: &mut Vec<u8>) {
         write_f64(self, ctx.settings.extra_float_digits, out);
     }
-    fn from_wire(bytes: &[u8]) -> Option<Self> {
-        bytes.try_into().ok().map(f64::from_be_bytes)
+    fn from_wire(bytes: &[u8]) -> PgResult<Self> {
+        fixed_width(bytes).map(f64::from_be_bytes)
     }
     fn to_wire(self, out: &mut Vec<u8>) {
         out.extend(self.to_be_bytes());
@@ -113,7 +109,7 @@ where
     }
 
     fn binary(&mut self, _: &EvalContext, value: &[u8]) -> PgResult<()> {
-        self.values.append_value(T::Native::from_wire(value).ok_or_else(|| bad_binary(T::Native::NAME))?);
+        self.values.append_value(T::Native::from_wire(value)?);
         Ok(())
     }
 
@@ -189,10 +185,8 @@ impl ValueBuilder for BoolBuilder {
     }
 
     fn binary(&mut self, _: &EvalContext, value: &[u8]) -> PgResult<()> {
-        match value {
-            [byte] => self.values.append_value(*byte != 0),
-            _ => return Err(bad_binary("boolean")),
-        }
+        let [byte] = fixed_width(value)?;
+        self.values.append_value(byte != 0);
         Ok(())
     }
 

@@ -511,14 +511,17 @@ impl Numeric {
     /// Reads PostgreSQL's binary form.
     ///
     /// # Errors
-    /// 22P03 for bytes that are not one.
+    /// 22P03 for bytes that are not one, 08P01 for too few.
     pub fn from_binary(bytes: &[u8]) -> PgResult<Self> {
         let invalid =
             |what: &str| PgError::new(SqlState::INVALID_BINARY_REPRESENTATION, format!("invalid {what} in external \"numeric\" value"));
         let word = |at: usize| bytes.get(2 * at..2 * at + 2).and_then(|b| b.try_into().ok()).map(u16::from_be_bytes);
         let (Some(count), Some(weight), Some(sign), Some(scale)) = (word(0), word(1), word(2), word(3)) else {
-            return Err(PgError::new(SqlState::PROTOCOL_VIOLATION, "insufficient data left in message"));
+            return Err(super::short_binary());
         };
+        if bytes.len() > 2 * (4 + usize::from(count)) {
+            return Err(super::bad_binary());
+        }
         let negative = match sign {
             0xC000 => return Ok(Self::NAN),
             0xD000 => return Ok(Self::INFINITY),
@@ -532,7 +535,7 @@ impl Numeric {
         }
         let mut pairs = Vec::with_capacity(usize::from(count) * 2);
         for at in 0..usize::from(count) {
-            let digit = word(4 + at).ok_or_else(|| PgError::new(SqlState::PROTOCOL_VIOLATION, "insufficient data left in message"))?;
+            let digit = word(4 + at).ok_or_else(super::short_binary)?;
             if digit >= 10_000 {
                 return Err(invalid("digit"));
             }

@@ -3,7 +3,7 @@
 //! Text of digits is the OID itself, `-` is 0; an OID without an object prints as its digits.
 
 use super::number::{parse_oid, trim, write_integer};
-use super::{ValueBuilder, ValueWriter, bad_binary, open, output_text, parse_type_name};
+use super::{ValueBuilder, ValueWriter, fixed_width, open, output_text, parse_type_name};
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
 use crate::registry::{Func, Registry};
@@ -59,7 +59,7 @@ impl ValueBuilder for Builder {
     }
 
     fn binary(&mut self, _: &EvalContext, value: &[u8]) -> PgResult<()> {
-        let bytes: [u8; 4] = value.try_into().map_err(|_| bad_binary(&format_type(&self.ty, -1)))?;
+        let bytes: [u8; 4] = fixed_width(value)?;
         self.values.append_value(u32::from_be_bytes(bytes));
         Ok(())
     }

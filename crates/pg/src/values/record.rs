@@ -401,7 +401,7 @@ impl ValueBuilder for MapBuilder {
 
     fn binary(&mut self, ctx: &EvalContext, value: &[u8]) -> PgResult<()> {
         let text = value.strip_prefix(&[1]).and_then(|text| std::str::from_utf8(text).ok());
-        self.text(ctx, text.ok_or_else(|| super::bad_binary("map"))?)
+        self.text(ctx, text.ok_or_else(super::bad_binary)?)
     }
 
     fn null(&mut self) {

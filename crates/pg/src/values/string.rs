@@ -4,7 +4,7 @@
 //! has; a `name` has at most 63 bytes; a `"char"` has
 //! at most one character.
 
-use super::{ValueBuilder, ValueWriter, bad_binary, open};
+use super::{ValueBuilder, ValueWriter, fixed_width, open};
 use crate::args::{Kernel, Kind, Reader, Text, arg};
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
@@ -25,8 +25,8 @@ pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> P
     Ok(match ty.ty {
         PgType::Bytea => Box::new(ByteaWriter { column: open(array, ty)?, output: ctx.settings.bytea_output }),
         PgType::Uuid => Box::new(UuidWriter { column: open(array, ty)? }),
-        PgType::Bpchar => Box::new(TextWriter { column: open(array, ty)?, width: length_typmod(ty.typmod).unwrap_or(0) }),
-        _ => Box::new(TextWriter { column: open(array, ty)?, width: 0 }),
+        PgType::Bpchar => Box::new(TextWriter { column: open(array, ty)?, width: length_typmod(ty.typmod).unwrap_or(0), byte: false }),
+        _ => Box::new(TextWriter { column: open(array, ty)?, width: 0, byte: ty.ty == PgType::Char }),
     })
 }
 
@@ -153,6 +153,8 @@ struct TextWriter<'a> {
     column: &'a StringViewArray,
     /// Characters to which values are padded.
     width: usize,
+    /// Of "char", whose binary form is one byte: of nothing, zero.
+    byte: bool,
 }
 
 impl ValueWriter for TextWriter<'_> {
@@ -166,6 +168,9 @@ impl ValueWriter for TextWriter<'_> {
     }
 
     fn binary(&self, row: usize, out: &mut Vec<u8>) -> PgResult<()> {
+        if self.byte && self.column.value(row).is_empty() {
+            out.push(0);
+        }
         self.text(row, out)
     }
 }
@@ -192,6 +197,9 @@ impl ValueBuilder for TextBuilder {
     }
 
     fn binary(&mut self, _: &EvalContext, value: &[u8]) -> PgResult<()> {
+        if matches!(self.shape, Shape::Char) && fixed_width::<1>(value)? == [0] {
+            return self.append("");
+        }
         match std::str::from_utf8(value) {
             Ok(value) => self.append(value),
             Err(error) => {
@@ -412,10 +420,7 @@ impl ValueBuilder for UuidBuilder {
     }
 
     fn binary(&mut self, _: &EvalContext, value: &[u8]) -> PgResult<()> {
-        if value.len() != 16 {
-            return Err(bad_binary("uuid"));
-        }
-        self.values.append_value(value)?;
+        self.values.append_value(fixed_width::<16>(value)?)?;
         Ok(())
     }
 

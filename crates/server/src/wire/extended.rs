@@ -102,7 +102,8 @@ impl Connection {
                     Err(_) if length == -1 => None,
                     Err(_) => return Err(violation("insufficient data left in message").into()),
                 };
-                values.push(params::decode(&context, ty, super::rows::format_of(&formats, number), bytes)?);
+                let value = params::decode(&context, ty, super::rows::format_of(&formats, number), bytes);
+                values.push(value.map_err(|e| params::placed(e, number + 1))?);
             }
         }
         let formats = int16s(&mut body)?;

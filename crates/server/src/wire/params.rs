@@ -10,6 +10,14 @@ mod datafusion_scalar {
     pub use stoa_engine::session::ParamValue as ScalarValue;
 }
 
+/// An error of a parameter, with its number where the message has none of its own.
+pub fn placed(error: PgError, number: usize) -> PgError {
+    if error.code() != SqlState::INVALID_BINARY_REPRESENTATION || error.message() != "incorrect binary data format" {
+        return error;
+    }
+    PgError::new(error.code(), format!("{} in bind parameter {number}", error.message()))
+}
+
 /// A value in text (0) or binary (1) form.
 ///
 /// # Errors

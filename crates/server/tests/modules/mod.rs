@@ -31,8 +31,11 @@ const ORDERS: &[(&str, &[&str])] = &[
     ),
     ("table", &["clock", "failure", "catalog", "row", "services", "tables", "feed", "txn", "raw", "column_cache", "access", "statistics"]),
     ("sql", &["typed", "system_relations", "catalog", "privileges", "fulltext", "bind", "definition"]),
-    ("exec", &["settings", "memory", "filter", "scan_table", "fulltext", "environment", "node", "datafusion_faults", "nodes", "write"]),
-    ("engine", &["virtual_tables", "plan", "index", "ddl", "session", "database", "raw", "embed"]),
+    (
+        "exec",
+        &["settings", "memory", "filter", "scan_table", "fulltext", "environment", "node", "datafusion_faults", "nodes", "write", "index"],
+    ),
+    ("engine", &["virtual_tables", "plan", "ddl", "session", "database", "raw", "embed"]),
 ];
 
 /// Lines from which on a file or a function is long, and a crate.

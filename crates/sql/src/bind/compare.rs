@@ -76,10 +76,8 @@ impl Binder<'_> {
                 let pairs = left
                     .into_iter()
                     .zip(right)
-                    .map(|(l, r)| match (l.kind, r.kind) {
-                        (ExprKind::Row(a), ExprKind::Row(b)) => self.compare_rows(op, a, b),
-                        (l_kind, r_kind) => self.operator(op, Some(Expr::new(l_kind, l.ty)), Expr::new(r_kind, r.ty)),
-                    })
+                    // Rows in rows are values, in which NULLs are equal.
+                    .map(|(l, r)| self.operator(op, Some(l), r))
                     .collect::<PgResult<Vec<_>>>()?;
                 Ok(if op == "=" { and(pairs) } else { or(pairs) })
             }
@@ -296,7 +294,10 @@ impl Binder<'_> {
         let (above, below) = if negated { ("<", ">") } else { (">=", "<=") };
         let mut orders = Vec::with_capacity(2);
         for (low, high) in [(low.clone(), high.clone()), (high, low)] {
-            let both = vec![self.compare(above, value.clone(), low, syntax)?, self.compare(below, value.clone(), high, syntax)?];
+            let both = vec![
+                self.compare(above, self.learned(value.clone()), low, syntax)?,
+                self.compare(below, self.learned(value.clone()), high, syntax)?,
+            ];
             orders.push(if negated { or(both) } else { and(both) });
         }
         Ok(if negated { and(orders) } else { or(orders) })

@@ -206,11 +206,9 @@ impl Binder<'_> {
         }
         let value = self.bind_expr(expr)?;
         let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-        let (lower, upper) = if negated {
-            (self.compare("<", value.clone(), low, syntax)?, self.compare(">", value, high, syntax)?)
-        } else {
-            (self.compare(">=", value.clone(), low, syntax)?, self.compare("<=", value, high, syntax)?)
-        };
+        let (above, below) = if negated { ("<", ">") } else { (">=", "<=") };
+        let lower = self.compare(above, value.clone(), low, syntax)?;
+        let upper = self.compare(below, self.learned(value), high, syntax)?;
         Ok(if negated { or(vec![lower, upper]) } else { and(vec![lower, upper]) })
     }
 
@@ -307,7 +305,8 @@ impl Binder<'_> {
         }
         let arg = self.bind_expr(expr)?;
         let from = arg.ty.ty.clone();
-        self.coerce(arg, &target, CastContext::Explicit)
+        let value = self
+            .coerce(arg, &target, CastContext::Explicit)
             .map_err(|e| {
                 if e.code() == SqlState::CANNOT_COERCE {
                     PgError::new(SqlState::CANNOT_COERCE, format!("cannot cast type {from} to {}", target.ty))
@@ -316,7 +315,13 @@ impl Binder<'_> {
                     e
                 }
             })
-            .map_err(|e| e.at(self.pos(expr)))
+            .map_err(|e| e.at(self.pos(expr)))?;
+        if target.typmod >= 0 || value.ty.typmod == -1 || value.ty.ty != target.ty {
+            return Ok(value);
+        }
+        // A cast without a modifier takes that of its argument away.
+        let ty = SqlType { typmod: -1, ..value.ty.clone() };
+        Ok(self.fold(Expr::new(ExprKind::Cast { arg: Box::new(value), explicit: false }, ty)))
     }
 
     /// Where the `::` of a cast stands, and where its type begins.
@@ -487,14 +492,25 @@ impl Binder<'_> {
 
     fn is_null(&mut self, arg: Expr, negated: bool) -> PgResult<Expr> {
         if let ExprKind::Row(items) = arg.kind {
-            // A row is NULL if all its fields are, and NOT NULL if none is.
-            let tests = items.into_iter().map(|i| self.is_null(i, negated)).collect::<PgResult<Vec<_>>>()?;
+            // A row is NULL if all its fields are, and NOT NULL if none is. A row in a field is a value, whatever is in it.
+            let test = |b: &mut Self, item: Expr| match item.kind {
+                ExprKind::Row(_) => Ok(Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(negated))), bool_type())),
+                _ => b.is_null_value(item, negated),
+            };
+            let tests = items.into_iter().map(|item| test(self, item)).collect::<PgResult<Vec<_>>>()?;
             return Ok(if tests.is_empty() {
                 Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(true))), bool_type())
             } else {
                 and(tests)
             });
         }
+        if matches!(arg.ty.ty, PgType::Record(Some(_))) {
+            return Ok(Expr::new(ExprKind::RowIsNull { arg: Box::new(arg), negated }, bool_type()));
+        }
+        self.is_null_value(arg, negated)
+    }
+
+    fn is_null_value(&mut self, arg: Expr, negated: bool) -> PgResult<Expr> {
         let arg = Box::new(self.resolve_any(arg)?);
         Ok(Expr::new(if negated { ExprKind::IsNotNull(arg) } else { ExprKind::IsNull(arg) }, bool_type()))
     }

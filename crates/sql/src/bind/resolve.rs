@@ -101,6 +101,17 @@ impl Binder<'_> {
         }
     }
 
+    /// A parameter that stands in a statement twice, with the type that its first place has given it.
+    pub(super) fn learned(&self, expr: Expr) -> Expr {
+        match (&expr.ty.ty, &expr.kind) {
+            (PgType::Unknown, ExprKind::Param(index)) => match self.params.get(*index).and_then(Option::as_ref) {
+                Some(known) => Expr::new(expr.kind, known.clone()),
+                None => expr,
+            },
+            _ => expr,
+        }
+    }
+
     /// Unknown literals and parameters that nothing gave a type are text.
     pub fn resolve_unknown(&mut self, expr: Expr) -> PgResult<Expr> {
         if expr.ty.ty == PgType::Unknown { self.coerce_unknown(expr, &SqlType::new(PgType::Text), false) } else { Ok(expr) }

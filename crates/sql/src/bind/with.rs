@@ -123,17 +123,20 @@ impl Binder<'_> {
 
     /// `WITH RECURSIVE name AS (base UNION [ALL] step)`.
     pub(super) fn bind_recursive(&mut self, cte: &ast::Cte, name: String) -> PgResult<()> {
-        let query = &cte.query;
+        let mut query = &cte.query;
+        // In parentheses it is the same query.
+        while let SetExpr::Query(inner) = &*query.body
+            && query.with.is_none()
+            && query.locks.is_empty()
+        {
+            no_order_or_limit(query)?;
+            query = inner;
+        }
         let invalid = |message: String| PgError::new(SqlState::INVALID_RECURSION, message);
         let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = &*query.body else {
             return Err(no_recursive_form(&name));
         };
-        if query.order_by.is_some() {
-            return Err(PgError::unsupported("ORDER BY in a recursive query is not implemented"));
-        }
-        if query.limit_clause.is_some() || query.fetch.is_some() {
-            return Err(PgError::unsupported("LIMIT in a recursive query is not implemented"));
-        }
+        no_order_or_limit(query)?;
         if mentions_of(&**left, &name) > 0 {
             return Err(invalid(format!("recursive reference to query \"{name}\" must not appear within its non-recursive term")));
         }
@@ -197,10 +200,14 @@ impl Binder<'_> {
             }
         }
         for (i, (first, o)) in base.outputs.iter().zip(&step.outputs).enumerate() {
-            if first.ty.typmod >= 0 && first.ty.ty == o.ty.ty && first.ty.typmod != o.ty.typmod {
-                let given = stoa_pg::types::format_type(&first.ty.ty, first.ty.typmod);
-                return Err(other_type(self, i, &given, &first.ty.ty));
+            let literal = step_literals.get(i).is_some_and(Option::is_some);
+            if first.ty.typmod < 0 || (!literal && first.ty.ty == o.ty.ty && first.ty.typmod == o.ty.typmod) {
+                continue;
             }
+            let given = stoa_pg::types::format_type(&first.ty.ty, first.ty.typmod);
+            let terms = [Expr::column(first.col, first.ty.clone()), Expr::column(o.col, o.ty.clone())];
+            let common = self.common_type(terms.iter().take(if literal { 1 } else { 2 }), "UNION")?;
+            return Err(other_type(self, i, &given, &common));
         }
         let form = |b: &mut Self, query: Query, literals: Vec<Option<Expr>>| -> PgResult<(Rel, Vec<ColId>)> {
             let mut exprs = Vec::with_capacity(columns.len());
@@ -212,7 +219,7 @@ impl Binder<'_> {
                 };
                 // Rows, and arrays of them, are of one type whatever their fields' forms are.
                 if e.ty.ty != PgType::Unknown && o.ty.ty != ty.ty && o.ty.ty.to_string() != ty.ty.to_string() {
-                    let common = b.common_type([&e, &Expr::column(o.col, ty.clone())], "UNION")?;
+                    let common = b.common_type([&Expr::column(o.col, ty.clone()), &e], "UNION")?;
                     if common != ty.ty {
                         return Err(other_type(b, i, &ty.ty, &common));
                     }
@@ -240,6 +247,17 @@ impl Binder<'_> {
         self.cte_scope.push(CteEntry { name, id: outer, columns: visible, readable: true });
         Ok(())
     }
+}
+
+/// 0A000 for a recursion that is ordered or limited as a whole.
+fn no_order_or_limit(query: &ast::Query) -> PgResult<()> {
+    if query.order_by.is_some() {
+        return Err(PgError::unsupported("ORDER BY in a recursive query is not implemented"));
+    }
+    if query.limit_clause.is_some() || query.fetch.is_some() {
+        return Err(PgError::unsupported("LIMIT in a recursive query is not implemented"));
+    }
+    Ok(())
 }
 
 /// The form that holds every value of a type, and of the fields of rows.

@@ -348,6 +348,7 @@ impl Deparser<'_> {
                 self.enclosed(text)
             }
             ExprKind::Field { .. }
+            | ExprKind::RowIsNull { .. }
             | ExprKind::Param(_)
             | ExprKind::ScalarSubquery(_)
             | ExprKind::Exists(_)

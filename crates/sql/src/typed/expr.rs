@@ -1,6 +1,7 @@
 //! Typed expressions to DataFusion's.
 
 use crate::typed::deeper;
+use crate::typed::guard::until_volatile;
 use crate::typed::guard::{balanced, in_branches};
 use crate::typed::raises::{may_raise, own_cost, raises_itself};
 use crate::typed::tree::{Expr, ExprKind, OperRef, SortKey};
@@ -61,6 +62,7 @@ impl ExprPlanner<'_> {
                 DfExpr::Literal(value.clone(), None)
             }
             ExprKind::And(parts) | ExprKind::Or(parts) if self.guards(parts) => self.three_valued(e)?,
+            ExprKind::And(parts) | ExprKind::Or(parts) if let Some((known, late)) = until_volatile(parts) => self.before(e, known, late)?,
             ExprKind::And(parts) => self.fold(parts, Operator::And)?,
             ExprKind::Or(parts) => match self.in_rows(parts)? {
                 Some(test) => test,
@@ -127,12 +129,14 @@ impl ExprPlanner<'_> {
                 Some(list) => list,
                 None => self.call(e)?,
             },
+            ExprKind::Cast { .. } if let Some(arg) = e.relabelled() => self.expr(arg)?,
             ExprKind::Func { .. }
             | ExprKind::Cast { .. }
             | ExprKind::Extreme { .. }
             | ExprKind::Array(_)
             | ExprKind::Row(_)
             | ExprKind::Field { .. }
+            | ExprKind::RowIsNull { .. }
             | ExprKind::Subscript { .. }
             | ExprKind::Slice { .. } => self.call(e)?,
             ExprKind::ScalarSubquery(_)
@@ -358,6 +362,7 @@ fn describe(e: &Expr) -> (String, bool, bool) {
         ExprKind::Array(_) => ("array".into(), false, false),
         ExprKind::Row(_) => ("row".into(), false, false),
         ExprKind::Field { index, .. } => (format!("field {index}"), false, false),
+        ExprKind::RowIsNull { negated, .. } => (if *negated { "row is not null" } else { "row is null" }.into(), false, false),
         ExprKind::Subscript { .. } => ("subscript".into(), false, false),
         ExprKind::Slice { bounds, .. } => {
             let shape: String = bounds.iter().map(|(l, u)| format!("{}{}", u8::from(l.is_some()), u8::from(u.is_some()))).collect();

@@ -53,6 +53,12 @@ fn known(e: &Expr) -> Option<bool> {
     }
 }
 
+/// The operands before the first volatile one, and from there on; `None` where there is nothing on one of the sides.
+pub(super) fn until_volatile(parts: &[Expr]) -> Option<(&[Expr], &[Expr])> {
+    let at = parts.iter().position(walk_volatile).filter(|at| *at > 0)?;
+    parts.split_at_checked(at)
+}
+
 /// The conditions of a CASE as they are written for plans: those that all must hold, or any of which must.
 enum Parts<'a> {
     All(&'a [Expr]),
@@ -134,6 +140,23 @@ impl ExprPlanner<'_> {
     pub fn three_valued(&self, e: &Expr) -> PgResult<DfExpr> {
         let whens = vec![(self.test(e)?, boolean(Some(true))), (self.fails(e)?, boolean(Some(false)))];
         Ok(in_branches(whens, boolean(None)))
+    }
+
+    /// AND or OR whose later operands are volatile, as a value: they are computed, once, for the rows that the known ones leave open.
+    ///
+    /// # Errors
+    /// As [`ExprPlanner::expr`].
+    pub(super) fn before(&self, e: &Expr, known: &[Expr], late: &[Expr]) -> PgResult<DfExpr> {
+        let all = matches!(e.kind, ExprKind::And(_));
+        let together = |parts: &[Expr]| match parts {
+            [one] => one.clone(),
+            _ => Expr::new(if all { ExprKind::And(parts.to_vec()) } else { ExprKind::Or(parts.to_vec()) }, e.ty.clone()),
+        };
+        let known = together(known);
+        let decided = if all { self.fails(&known)? } else { self.test(&known)? };
+        let op = if all { Operator::And } else { Operator::Or };
+        let value = binary(self.expr(&known)?, op, self.expr(&together(late))?);
+        Ok(in_branches(vec![(decided, boolean(Some(!all)))], value))
     }
 
     /// Conditions that must all hold, as the filter of a plan: its parts stay apart.

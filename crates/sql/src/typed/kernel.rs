@@ -103,6 +103,7 @@ pub fn of(expr: &Expr) -> PgResult<Option<Kernel>> {
         ExprKind::Array(_) => Some(stoa_pg::functions::subscript::constructor_kernel()),
         ExprKind::Row(_) => Some(row()),
         ExprKind::Field { index, .. } => Some(field(*index)),
+        ExprKind::RowIsNull { negated, .. } => Some(row_is_null(*negated)),
         ExprKind::Subscript { .. } => Some(stoa_pg::functions::subscript::subscript_kernel()),
         ExprKind::Slice { bounds, .. } => {
             let shape: Vec<(bool, bool)> = bounds.iter().map(|(l, u)| (l.is_some(), u.is_some())).collect();
@@ -204,6 +205,17 @@ fn row() -> Kernel {
         }
         let fields: Vec<Field> = fields.iter().zip(&columns).map(|(f, c)| Field::new(f.name(), c.data_type().clone(), true)).collect();
         Ok(Arc::new(StructArray::try_new(fields.into(), columns, None)?))
+    })
+}
+
+/// Whether all fields of records are NULL, or none; of a NULL record all are. A record in a field is a value, whatever is in it.
+fn row_is_null(negated: bool) -> Kernel {
+    Arc::new(move |_: &Call, args: &[Arg]| {
+        let arg = stoa_pg::args::arg(args, 0)?;
+        let record = arg.array.as_struct_opt().ok_or_else(|| PgError::internal("fields of what is no record"))?;
+        let none = |row: usize| record.columns().iter().all(|column| column.is_null(row) != negated);
+        let values = (0..record.len()).map(|row| Some(if record.is_null(row) { !negated } else { none(row) }));
+        Ok(Arc::new(values.collect::<BooleanArray>()))
     })
 }
 

@@ -52,6 +52,7 @@ pub fn raises_itself(eval: &EvalContext, e: &Expr) -> bool {
         | ExprKind::Extreme { .. }
         | ExprKind::Row(_)
         | ExprKind::Field { .. }
+        | ExprKind::RowIsNull { .. }
         | ExprKind::Exists(_) => false,
         // Arrays of one array must have its dimensions.
         ExprKind::Array(items) => items.iter().any(|item| item.ty.ty.is_array()),

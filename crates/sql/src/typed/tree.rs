@@ -6,8 +6,8 @@
 
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
-use stoa_pg::SqlType;
 use stoa_pg::registry::{Func, Oper};
+use stoa_pg::{PgType, SqlType};
 use stoa_table::catalog::{ColumnId, Oid, Privileges, TableDescriptor};
 use stoa_table::services::locks::{LockStrength, LockWait};
 
@@ -74,6 +74,11 @@ pub enum ExprKind {
     Not(Box<Expr>),
     IsNull(Box<Expr>),
     IsNotNull(Box<Expr>),
+    /// `IS NULL` or `IS NOT NULL` of a record that is computed: that all its fields are NULL, or that none is.
+    RowIsNull {
+        arg: Box<Expr>,
+        negated: bool,
+    },
     /// `IS [NOT] TRUE`, `FALSE`, `UNKNOWN`: which value, and whether negated.
     IsBool {
         arg: Box<Expr>,
@@ -281,9 +286,9 @@ impl Told {
     #[must_use]
     pub fn ty(self) -> SqlType {
         match self {
-            Told::RowStart | Told::RowEnd => SqlType::new(stoa_pg::PgType::Timestamptz),
-            Told::Operation => SqlType::new(stoa_pg::PgType::Text),
-            Told::Changed => SqlType::new(stoa_pg::PgType::Text.array_of()),
+            Told::RowStart | Told::RowEnd => SqlType::new(PgType::Timestamptz),
+            Told::Operation => SqlType::new(PgType::Text),
+            Told::Changed => SqlType::new(PgType::Text.array_of()),
         }
     }
 }
@@ -699,6 +704,18 @@ impl Expr {
         Self { kind: ExprKind::Cast { arg: Box::new(self), explicit: false }, ty: ty.clone() }
     }
 
+    /// What is inside a cast that changes the modifier of a type and not one value.
+    #[must_use]
+    pub fn relabelled(&self) -> Option<&Self> {
+        match &self.kind {
+            ExprKind::Cast { arg, .. } if arg.ty.ty == self.ty.ty && arg.ty.arrow == self.ty.arrow => {
+                let blanks = self.ty.keeps_blanks() || self.ty.ty.element() == Some(PgType::Bpchar);
+                (arg.ty.typmod == self.ty.typmod || self.ty.typmod == -1 && !blanks).then_some(arg)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether this is the constant NULL.
     #[must_use]
     pub fn is_null_const(&self) -> bool {
@@ -724,6 +741,7 @@ impl Expr {
             | ExprKind::IsNull(arg)
             | ExprKind::IsNotNull(arg)
             | ExprKind::IsBool { arg, .. }
+            | ExprKind::RowIsNull { arg, .. }
             | ExprKind::Field { arg, .. } => out.push(arg),
             ExprKind::IsDistinct { left, right, .. } => out.extend([&**left, &**right]),
             ExprKind::Case { whens, otherwise } => {
@@ -780,6 +798,7 @@ impl Expr {
             | ExprKind::IsNull(arg)
             | ExprKind::IsNotNull(arg)
             | ExprKind::IsBool { arg, .. }
+            | ExprKind::RowIsNull { arg, .. }
             | ExprKind::Field { arg, .. } => out.push(arg),
             ExprKind::IsDistinct { left, right, .. } => out.extend([&mut **left, &mut **right]),
             ExprKind::Case { whens, otherwise } => {

@@ -228,13 +228,14 @@ impl ValueBuilder for ArrayBuilder {
             match input.int()? {
                 -1 => self.elements.null(),
                 length => {
-                    let length = usize::try_from(length).map_err(|_| bad_binary("insufficient data left in message"))?;
+                    let length = usize::try_from(length).ok().filter(|length| *length <= input.0.len());
+                    let length = length.ok_or_else(|| bad_binary("insufficient data left in message"))?;
                     self.elements.binary(ctx, input.take(length)?)?;
                 }
             }
         }
         if !input.0.is_empty() {
-            return Err(bad_binary("incorrect binary data format in array"));
+            return Err(super::super::bad_binary());
         }
         self.rows.push(&shape)
     }

@@ -140,7 +140,7 @@ fn binary_form_is_postgresqls() {
     assert_eq!(bytes, [3_000_000_i64.to_be_bytes().as_slice(), &(-2_i32).to_be_bytes(), &1_i32.to_be_bytes()].concat());
     column.binary(&ctx, &bytes).unwrap();
     assert_eq!(&column.finish().unwrap(), &array);
-    assert_eq!(column.binary(&ctx, &bytes[1..]).unwrap_err().code(), SqlState::INVALID_BINARY_REPRESENTATION);
+    assert_eq!(column.binary(&ctx, &bytes[1..]).unwrap_err().code(), SqlState::PROTOCOL_VIOLATION);
 }
 
 #[test]

@@ -202,7 +202,11 @@ impl Parser<'_> {
             }
             return Ok(TableElement::Like { name, options });
         }
-        if self.peek_keyword(0, "family") && matches!(self.peek(1), Some(Token::Word(_))) && self.peek(2) == Some(&Token::LParen) {
+        if self.peek_keyword(0, "family")
+            && matches!(self.peek(1), Some(Token::Word(_)))
+            && self.peek(2) == Some(&Token::LParen)
+            && !matches!(self.peek(3), Some(Token::Number(..)))
+        {
             self.at += 1;
             let name = self.ident()?;
             let columns = self.family_columns()?;

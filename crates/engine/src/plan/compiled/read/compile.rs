@@ -523,6 +523,6 @@ fn column_of(e: &Expr) -> Option<ColId> {
     match &e.kind {
         ExprKind::Column(column) => Some(*column),
         ExprKind::Cast { arg, .. } if arg.ty.ty == PgType::Varchar && e.ty.ty == PgType::Text && e.ty.typmod < 0 => column_of(arg),
-        _ => None,
+        _ => e.relabelled().and_then(column_of),
     }
 }

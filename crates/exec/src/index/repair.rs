@@ -5,10 +5,10 @@
 
 use super::check::{CheckTarget, Fault, FaultKind};
 use super::entries::each_entry;
+use crate::nodes::StatementContext;
+use crate::write::lookup;
+use crate::write::table_writer::TableWriter;
 use std::collections::HashMap;
-use stoa_exec::nodes::StatementContext;
-use stoa_exec::write::lookup;
-use stoa_exec::write::table_writer::TableWriter;
 use stoa_pg::PgResult;
 use stoa_table::row::{INDEX_FAMILY, KeyList};
 use stoa_table::services::locks::{LockStrength, LockWait};
@@ -89,7 +89,7 @@ pub async fn repair(ctx: &StatementContext, target: &CheckTarget, faults: &mut [
 pub(super) async fn owns(
     view: &ReadView,
     writer: &TableWriter,
-    index: &stoa_exec::write::table_writer::IndexWriter,
+    index: &crate::write::table_writer::IndexWriter,
     row: &[u8],
     entry: &[u8],
 ) -> PgResult<bool> {

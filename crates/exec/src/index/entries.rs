@@ -1,8 +1,8 @@
 //! Rows of a table as the entries that its indexes should have, at one view.
 
-use stoa_exec::nodes::StatementContext;
-use stoa_exec::write::rows::Rows;
-use stoa_exec::write::table_writer::{IndexWriter, TableWriter};
+use crate::nodes::StatementContext;
+use crate::write::rows::Rows;
+use crate::write::table_writer::{IndexWriter, TableWriter};
 use stoa_pg::PgResult;
 use stoa_table::KeyRange;
 use stoa_table::catalog::ColumnId;

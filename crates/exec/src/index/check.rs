@@ -7,11 +7,11 @@
 use super::ageing;
 use super::entries::{TableRows, each_entry};
 use super::scrub::Pace;
+use crate::nodes::StatementContext;
+use crate::write::table_writer::{IndexWriter, TableWriter};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use stoa_exec::nodes::StatementContext;
-use stoa_exec::write::table_writer::{IndexWriter, TableWriter};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_table::access::{KeyShape, explain};
 use stoa_table::catalog::{IndexState, TableDescriptor};

@@ -1,9 +1,12 @@
 //! Faults planted below the write path are found and repaired.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-use crate::Database;
 use crate::session::write_tests::{answer, connect, database};
+use crate::{Database, DatabaseOptions};
 use std::ops::ControlFlow;
+use std::time::Duration;
+use stoa_exec::environment::checks::ScrubOptions;
+use stoa_table::Tables;
 use stoa_table::catalog::TableDescriptor;
 use stoa_table::row::INDEX_FAMILY;
 use stoa_table::txn::RangeRead;
@@ -247,4 +250,44 @@ async fn a_check_names_what_it_cannot_check() {
     assert!(answer(&mut s, "CHECK INDEX t").await.starts_with("42809"));
     assert!(answer(&mut s, "CHECK INDEX nothing REPAIR").await.starts_with("42P01"));
     assert!(answer(&mut s, "CHECK TABLE nothing").await.starts_with("42P01"));
+}
+
+#[tokio::test]
+async fn drift_is_found_without_being_asked_for_and_kept() {
+    let tables = Tables::in_memory();
+    let scrub = ScrubOptions { rows_per_second: 1_000_000, interval: Duration::from_millis(50) };
+    let options = DatabaseOptions { scrub, ..DatabaseOptions::default() };
+    let database = Database::open(tables.clone(), options.clone()).await.unwrap();
+    let mut s = connect(&database);
+    for sql in
+        ["CREATE TABLE t (id int PRIMARY KEY, a int)", "INSERT INTO t SELECT n, n FROM generate_series(1, 20) n", "CREATE INDEX i ON t (a)"]
+    {
+        answer(&mut s, sql).await;
+    }
+    let told = "SELECT indexrelname, entries, faults, background, failure FROM pg_stat_index_check WHERE relname = 't'";
+    let mut wait = async |wanted: &str| {
+        for _ in 0..400 {
+            if answer(&mut s, told).await == wanted {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("{}", answer(&mut s, told).await);
+    };
+    wait("i|20|0|t|NULL").await;
+    let index = table(&database, "t").indexes[0].clone();
+    let first = entries(&database, index.storage).await.remove(0);
+    change(&database, |m| m.delete_row(index.storage, &first.0)).await;
+    wait("i|19|1|t|NULL").await;
+    let mut s = connect(&database);
+    assert!(answer(&mut s, "CHECK INDEX i REPAIR").await.contains("missing"));
+    drop((s, database));
+    // It survives, without the background when that is off.
+    let off = DatabaseOptions { scrub: ScrubOptions { rows_per_second: 0, ..scrub }, ..options };
+    let database = Database::open(tables, off).await.unwrap();
+    let mut s = connect(&database);
+    let kept = answer(&mut s, "SELECT checks > 1, faults_ever > 0, last_check <= now() FROM pg_stat_index_check").await;
+    assert_eq!(kept, "t|t|t");
+    answer(&mut s, "CHECK TABLE t").await;
+    assert_eq!(answer(&mut s, told).await, "i|20|0|f|NULL");
 }

@@ -15,18 +15,18 @@
 //! goes on at the next start. A build that fails or is cancelled leaves nothing.
 
 use super::entries::{TableRows, each_entry};
+use crate::environment::builds::Progress;
+use crate::environment::{DatabaseInner, SessionEnvironment, StatementContext};
+use crate::write::constraint::duplicate_entry;
+use crate::write::lookup;
+use crate::write::rows::Rows;
+use crate::write::table_writer::{IndexWriter, TableWriter};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use stoa_exec::environment::builds::Progress;
-use stoa_exec::environment::{DatabaseInner, SessionEnvironment, StatementContext};
-use stoa_exec::write::constraint::duplicate_entry;
-use stoa_exec::write::lookup;
-use stoa_exec::write::rows::Rows;
-use stoa_exec::write::table_writer::{IndexWriter, TableWriter};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_table::KeyRange;
 use stoa_table::catalog::store::{decode, encode};
@@ -44,13 +44,13 @@ const LOCKED_ROWS: usize = 256;
 const MAX_DEADLOCKS: u32 = 100;
 
 /// The progress of a build that a statement waits for; it ends when this is dropped.
-pub(crate) struct Watched {
+pub struct Watched {
     database: Arc<DatabaseInner>,
     indexes: Vec<Oid>,
 }
 
 impl Watched {
-    pub(crate) fn start(ctx: &StatementContext, table: Oid, indexes: &[Oid], command: &'static str, rows_total: u64) -> Self {
+    pub fn start(ctx: &StatementContext, table: Oid, indexes: &[Oid], command: &'static str, rows_total: u64) -> Self {
         let database = Arc::clone(&ctx.database);
         for index in indexes {
             let (pid, index, phase) = (ctx.session.pid, *index, "building index");
@@ -59,14 +59,14 @@ impl Watched {
         Self { database, indexes: indexes.to_vec() }
     }
 
-    pub(crate) fn rows(&self, done: u64) {
+    pub fn rows(&self, done: u64) {
         self.change(|p| {
             p.rows_done = done;
             p.rows_total = p.rows_total.max(done);
         });
     }
 
-    pub(crate) fn phase(&self, phase: &'static str) {
+    pub fn phase(&self, phase: &'static str) {
         self.change(|p| p.phase = phase);
     }
 
@@ -183,7 +183,7 @@ async fn fill_text(ctx: &StatementContext, table: Oid, index: &IndexDescriptor, 
         });
         check(ctx, cancelled)
     };
-    stoa_exec::fulltext::follow::build(text, &described, &interrupt).await
+    crate::fulltext::follow::build(text, &described, &interrupt).await
 }
 
 /// The statement's context in a transaction of its own, which shares the session's locks.
@@ -205,7 +205,7 @@ async fn set_state(ctx: &StatementContext, table: Oid, index: Oid, to: IndexStat
 }
 
 /// Changes a table's descriptor at once.
-pub(crate) async fn change(ctx: &StatementContext, table: Oid, change: impl FnOnce(&mut TableDescriptor)) -> PgResult<()> {
+pub async fn change(ctx: &StatementContext, table: Oid, change: impl FnOnce(&mut TableDescriptor)) -> PgResult<()> {
     let ctx = inner(ctx);
     ctx.txn.lock_table(table, TableLockMode::ShareUpdateExclusive, false, "of an index").await?;
     ctx.txn.start_statement().await?;
@@ -234,7 +234,7 @@ async fn remove(ctx: &StatementContext, table: Oid, index: Oid) -> PgResult<()> 
 ///
 /// # Errors
 /// The store failed.
-pub(crate) async fn take_place(ctx: &StatementContext, table: Oid, new: Oid) -> PgResult<()> {
+pub async fn take_place(ctx: &StatementContext, table: Oid, new: Oid) -> PgResult<()> {
     let indexes = descriptor(ctx, table)?.indexes;
     let Some(made) = indexes.iter().find(|i| i.oid == new) else { return Ok(()) };
     let Some(old) = indexes.iter().find(|i| Some(i.oid) == made.replaces) else {
@@ -256,7 +256,7 @@ pub(crate) async fn take_place(ctx: &StatementContext, table: Oid, new: Oid) -> 
 }
 
 /// Removes a table of the store, or the files of a full text index, once nobody reads or writes it any more.
-pub(crate) fn drop_later(ctx: &StatementContext, table: Oid, storage: stoa_table::TableId) {
+pub fn drop_later(ctx: &StatementContext, table: Oid, storage: stoa_table::TableId) {
     let ctx = ctx.clone();
     let waited = users(&ctx, table, true);
     tokio::spawn(async move {
@@ -502,10 +502,10 @@ fn duplicated(writer: &TableWriter, index: &IndexWriter, rows: &Rows, row: usize
 }
 
 /// Finishes the build of an index of a table, in a session of its own.
-pub(crate) type Build = fn(Arc<DatabaseInner>, Oid, Oid) -> BoxFuture<'static, PgResult<()>>;
+pub type Build = fn(Arc<DatabaseInner>, Oid, Oid) -> BoxFuture<'static, PgResult<()>>;
 
 /// Goes on with builds that ended with the process.
-pub(crate) fn resume(database: &Arc<DatabaseInner>, build: Build) {
+pub fn resume(database: &Arc<DatabaseInner>, build: Build) {
     let catalog = database.transactions.published_catalog();
     let mut left: Vec<(Oid, Oid)> = Vec::new();
     for relation in catalog.relations() {

@@ -11,7 +11,4 @@ pub mod repair;
 pub mod scrub;
 pub mod sorter;
 
-#[cfg(test)]
-pub(crate) mod tests;
-
 pub use check::{CheckTarget, Fault, FaultKind, check};

@@ -4,11 +4,11 @@
 //! A check holds no lock: a table that is dropped or changed meanwhile ends it, and nothing is recorded.
 
 use super::check::{CheckTarget, Report, check};
+use crate::environment::checks::{Checks, checked};
+use crate::environment::{DatabaseInner, StatementContext};
 use futures::future::BoxFuture;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
-use stoa_exec::environment::checks::{Checks, checked};
-use stoa_exec::environment::{DatabaseInner, StatementContext};
 use stoa_pg::PgResult;
 use stoa_table::Tables;
 use stoa_table::catalog::{Relation, TableDescriptor};
@@ -50,10 +50,10 @@ impl Pace {
 }
 
 /// Checks what a target names at a pace, in a session of its own.
-pub(crate) type Checking = for<'a> fn(Arc<DatabaseInner>, &'a CheckTarget, &'a mut Pace) -> BoxFuture<'a, PgResult<Report>>;
+pub type Checking = for<'a> fn(Arc<DatabaseInner>, &'a CheckTarget, &'a mut Pace) -> BoxFuture<'a, PgResult<Report>>;
 
 /// Checks tables as they become due, until the database is closed.
-pub(crate) async fn run(database: Weak<DatabaseInner>, checking: Checking) {
+pub async fn run(database: Weak<DatabaseInner>, checking: Checking) {
     let Some(since) = database.upgrade().map(|database| database.tables.now_us()) else { return };
     loop {
         let pause = match database.upgrade() {
@@ -156,10 +156,6 @@ pub async fn check_and_record(ctx: &StatementContext, target: &CheckTarget) -> P
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
-    use crate::index::tests::{change, entries, table};
-    use crate::session::write_tests::{answer, connect};
-    use crate::{Database, DatabaseOptions};
-    use stoa_exec::environment::checks::ScrubOptions;
 
     #[test]
     fn a_pace_waits_for_what_is_ahead_of_it() {
@@ -169,47 +165,5 @@ mod tests {
         assert_eq!(Pace::unlimited().wait(1 << 40), Duration::ZERO);
         let mut late = Pace { started: Instant::now() - Duration::from_secs(5), ..Pace::of(1000) };
         assert_eq!(late.wait(1000), Duration::ZERO);
-    }
-
-    #[tokio::test]
-    async fn drift_is_found_without_being_asked_for_and_kept() {
-        let tables = Tables::in_memory();
-        let scrub = ScrubOptions { rows_per_second: 1_000_000, interval: Duration::from_millis(50) };
-        let options = DatabaseOptions { scrub, ..DatabaseOptions::default() };
-        let database = Database::open(tables.clone(), options.clone()).await.unwrap();
-        let mut s = connect(&database);
-        for sql in [
-            "CREATE TABLE t (id int PRIMARY KEY, a int)",
-            "INSERT INTO t SELECT n, n FROM generate_series(1, 20) n",
-            "CREATE INDEX i ON t (a)",
-        ] {
-            answer(&mut s, sql).await;
-        }
-        let told = "SELECT indexrelname, entries, faults, background, failure FROM pg_stat_index_check WHERE relname = 't'";
-        let mut wait = async |wanted: &str| {
-            for _ in 0..400 {
-                if answer(&mut s, told).await == wanted {
-                    return;
-                }
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-            panic!("{}", answer(&mut s, told).await);
-        };
-        wait("i|20|0|t|NULL").await;
-        let index = table(&database, "t").indexes[0].clone();
-        let first = entries(&database, index.storage).await.remove(0);
-        change(&database, |m| m.delete_row(index.storage, &first.0)).await;
-        wait("i|19|1|t|NULL").await;
-        let mut s = connect(&database);
-        assert!(answer(&mut s, "CHECK INDEX i REPAIR").await.contains("missing"));
-        drop((s, database));
-        // It survives, without the background when that is off.
-        let off = DatabaseOptions { scrub: ScrubOptions { rows_per_second: 0, ..scrub }, ..options };
-        let database = Database::open(tables, off).await.unwrap();
-        let mut s = connect(&database);
-        let kept = answer(&mut s, "SELECT checks > 1, faults_ever > 0, last_check <= now() FROM pg_stat_index_check").await;
-        assert_eq!(kept, "t|t|t");
-        answer(&mut s, "CHECK TABLE t").await;
-        assert_eq!(answer(&mut s, told).await, "i|20|0|f|NULL");
     }
 }
