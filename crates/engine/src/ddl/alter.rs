@@ -18,7 +18,7 @@ use super::storage_parameters::{self, Of};
 use super::work::{Work, undefined_relation, undefined_schema};
 use datafusion::common::ScalarValue;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
-use stoa_sql::bind::{fold, type_name};
+use stoa_sql::bind::fold;
 use stoa_sql::catalog::deparse::quote_name;
 use stoa_sql::catalog::names::has_constraint;
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
@@ -98,11 +98,7 @@ pub(crate) async fn alter(
                 .collect();
             let mut changes = Vec::with_capacity(typed.len());
             for action in &steps {
-                if let AlterAction::SetType { column, data_type, collation, using } = action {
-                    let ty = type_name::sql_type(data_type)?;
-                    let collation = super::collation::of_column(collation.as_ref(), &ty.ty)?;
-                    changes.push(TypeChange { name: fold(column), ty, collation, using: using.as_ref() });
-                }
+                changes.extend(TypeChange::of(action)?);
             }
             let mut unchecked = !typed.is_empty();
             for action in &steps {
@@ -229,10 +225,6 @@ pub(super) fn refused(action: &AlterAction, relation: &str, kind: &str) -> PgErr
 fn refused_words(words: &str, relation: &str, kind: &str) -> PgError {
     PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("ALTER action {words} cannot be performed on relation \"{relation}\""))
         .detail(format!("This operation is not supported for {kind}."))
-}
-
-pub(super) fn is_collation(name: &str) -> bool {
-    super::collation::check(name).is_ok()
 }
 
 // Names.

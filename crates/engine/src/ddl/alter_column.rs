@@ -6,12 +6,13 @@ use super::builder::{TableBuilder, columns_of, default_text};
 use super::dependency::{Dropping, Object, is_hidden};
 use super::work::Work;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::bind::collation::of_column;
 use stoa_sql::bind::scope::Clause;
-use stoa_sql::bind::{bind_constant_expr, bind_stored_expr, bind_table_expr, fold};
+use stoa_sql::bind::{bind_constant_expr, bind_stored_expr, bind_table_expr, fold, type_name};
 use stoa_sql::catalog::deparse::{Deparser, quote_name};
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
 use stoa_syntax::ast::{self, Ident};
-use stoa_syntax::ddl::{Column, ConstraintKind};
+use stoa_syntax::ddl::{AlterAction, Column, ConstraintKind};
 use stoa_table::catalog::{CatalogSnapshot, ColumnDescriptor, ColumnId, IndexKey, Oid, Relation, TableDescriptor};
 
 /// What rows that exist have in a new column.
@@ -162,6 +163,16 @@ pub(super) struct TypeChange<'a> {
     pub ty: SqlType,
     pub collation: Option<String>,
     pub using: Option<&'a ast::Expr>,
+}
+
+impl<'a> TypeChange<'a> {
+    /// What an action says of a column's type, if it is about one.
+    pub fn of(action: &'a AlterAction) -> PgResult<Option<Self>> {
+        let AlterAction::SetType { column, data_type, collation, using } = action else { return Ok(None) };
+        let ty = type_name::sql_type(data_type)?;
+        let collation = of_column(collation.as_ref(), &ty.ty)?;
+        Ok(Some(Self { name: fold(column), ty, collation, using: using.as_ref() }))
+    }
 }
 
 /// All changes of types of one statement: rows are written once, and USING speaks of the row as it was `before` the statement.
@@ -327,7 +338,7 @@ fn retype(
         let full_text = index.method == stoa_exec::fulltext::METHOD;
         for part in index.parts.iter_mut().filter(|part| part.key == IndexKey::Column(found.id)) {
             super::index::check_type(full_text, ty, &quote_name(name))?;
-            super::opclass::check_kept(part.class.as_deref(), &ty.ty)?;
+            stoa_sql::bind::operator_class::check_kept(part.class.as_deref(), &ty.ty)?;
             part.ty = ty.clone();
         }
     }
@@ -343,7 +354,7 @@ fn retype(
             if is_changed(&expr) {
                 part.ty = super::index::type_of_key(&expr)?;
                 super::index::check_type(full_text, &part.ty, text)?;
-                super::opclass::check_kept(part.class.as_deref(), &part.ty.ty)?;
+                stoa_sql::bind::operator_class::check_kept(part.class.as_deref(), &part.ty.ty)?;
             }
         }
         if let Some(text) = &index.predicate {

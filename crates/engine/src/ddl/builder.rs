@@ -3,11 +3,11 @@
 //! Invariant: what a [`TableBuilder`] holds is a table that could be stored; nothing is written before [`super::table`] or
 //! [`super::alter`] does it.
 
-use super::collation;
 use super::row_key::{self, check_key_type};
 use super::sequence::{self, SequencePlan};
 use super::work::{Work, folded, undefined_relation};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::bind::collation;
 use stoa_sql::bind::scope::Clause;
 use stoa_sql::bind::{bind_stored_expr, fold, type_name};
 use stoa_sql::catalog::names::has_constraint;

@@ -107,7 +107,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     for element in &create.elements {
         let (expr, collation) = strip_collation(&element.expr);
         if let Some(collation) = collation {
-            super::collation::check(&Work::shown(collation))?;
+            stoa_sql::bind::collation::check(collation)?;
         }
         let nulls_first = element.nulls_first.unwrap_or(element.descending);
         let (key, ty) = match column_of(expr) {
@@ -128,10 +128,10 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
             }
         };
         if collation.is_some() {
-            super::collation::check_takes(&ty.ty)?;
+            stoa_sql::bind::collation::check_takes(&ty.ty)?;
         }
         let class = match &element.operator_class {
-            Some(class) => super::opclass::class_of(create.method.as_deref().unwrap_or("btree"), class, &ty.ty)?,
+            Some(class) => stoa_sql::bind::operator_class::class_of(create.method.as_deref().unwrap_or("btree"), class, &ty.ty)?,
             None => None,
         };
         if of_documents && ty.ty != stoa_pg::PgType::Tsvector {

@@ -11,7 +11,6 @@ mod alter_family;
 mod alter_index;
 mod alter_view;
 mod builder;
-mod collation;
 mod data_time;
 mod database;
 mod dependency;
@@ -25,7 +24,6 @@ mod index;
 pub(crate) mod index_tests;
 mod maintenance;
 mod map;
-mod opclass;
 mod owner;
 mod passes;
 mod policy;
@@ -141,7 +139,7 @@ fn drop_unknown(work: &Work<'_>, kind: &str, names: &[(String, Option<String>, O
     for (name, arguments, table) in names {
         let unquoted = name.trim_matches('"');
         let there = match kind {
-            "collation" => alter::is_collation(unquoted),
+            "collation" => stoa_sql::catalog::collation::is_known(unquoted),
             "tablespace" => matches!(unquoted, "pg_default" | "pg_global"),
             "text search configuration" => matches!(unquoted, "simple" | "english"),
             _ => false,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::types::PgType;
 use stoa_sql::catalog::acl_text::acl_texts;
+use stoa_sql::catalog::collation::{COLLATIONS, DEFAULT};
 use stoa_sql::catalog::names::role_name;
 use stoa_table::catalog::ColumnDescriptor;
 use stoa_table::catalog::ColumnId;
@@ -21,8 +22,6 @@ pub const BTREE_AM: u32 = 403;
 /// The access method of full text indexes, and the one operator class that it has.
 pub const FULLTEXT_AM: u32 = 9_100;
 pub const FULLTEXT_CLASS: u32 = 9_101;
-
-pub const DEFAULT_COLLATION: u32 = 100;
 
 /// `pg_authid`'s OID.
 pub const PG_AUTHID: u32 = 1260;
@@ -89,17 +88,13 @@ pub fn collation(ty: &PgType) -> V {
     V::Oid(if *ty == PgType::Name {
         950
     } else if text {
-        DEFAULT_COLLATION
+        DEFAULT
     } else {
         0
     })
 }
 
-/// The collations: their OIDs, names and providers.
-pub const COLLATIONS: [(u32, &str, &str); 4] =
-    [(DEFAULT_COLLATION, "default", "d"), (950, "C", "c"), (951, "POSIX", "c"), (952, "ucs_basic", "c")];
-
-/// That of a column: what was said, else its type's.
+/// The collation of a column: what was said, else its type's.
 pub fn column_collation(column: &ColumnDescriptor) -> V {
     let said = column.collation.as_ref().and_then(|name| COLLATIONS.iter().find(|(_, known, _)| known == name));
     said.map_or_else(|| collation(&column.ty.ty), |(oid, ..)| V::Oid(*oid))

@@ -25,8 +25,8 @@
 use super::acl::ObjectClass;
 use super::authority::{DefaultPrivileges, DefaultsFor, Rights, RightsOf};
 use super::database::{FIRST_DATABASE, Shared};
-use super::dropped::DroppedTable;
 use super::descriptor::{Epoch, FIRST_USER_OID, INFORMATION_SCHEMA_OID, Oid, PG_CATALOG_OID, PUBLIC_OID, Relation, SchemaDescriptor};
+use super::dropped::DroppedTable;
 use super::numbers::Numbers;
 use super::role::{RoleDescriptor, built_in_roles};
 use super::snapshot::CatalogSnapshot;
@@ -615,5 +615,48 @@ mod tests {
         store.create_table(&schema).await.unwrap();
         crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
         assert_eq!(store.list_tables().await.unwrap(), kept);
+    }
+
+    /// As CREATE DATABASE writes them.
+    async fn make_database(store: &dyn Store, oid: Oid) {
+        let mut mutations = Mutations::new();
+        let mut put = |key: &[u8], cell: Vec<u8>| mutations.put(CATALOG_TABLE, key, CATALOG_FAMILY, &[], &cell);
+        for schema in built_in_schemas() {
+            put(&stored_key(oid, &schema_key(schema.oid)), encode(&schema).unwrap());
+        }
+        put(&database_key(oid), encode(&super::super::DatabaseDescriptor::new(oid, "d")).unwrap());
+        let of = RightsOf::Database(oid);
+        put(&rights_key(of), encode_rights(of, &Rights::of(10)).unwrap());
+        commit(store, &mutations).await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn rows_of_databases_that_are_gone_go_at_the_start() {
+        let store: Arc<dyn Store> = Arc::new(ModelStore::default());
+        crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
+        for oid in [20_000, 20_001] {
+            make_database(&*store, oid).await;
+        }
+        delete(&*store, &database_key(20_000)).await.unwrap();
+        let tables = crate::Tables::new(Arc::clone(&store));
+        tables.open_catalog().await.unwrap();
+        let databases: Vec<Oid> = tables.services().publication().all().iter().map(|catalog| catalog.database()).collect();
+        assert_eq!(databases, [FIRST_DATABASE, 20_001]);
+        assert!(keys_of_database(&*store, 20_000).await.unwrap().is_empty());
+        assert_eq!(keys_of_database(&*store, 20_001).await.unwrap().len(), 3);
+        assert!(tables.services().publication().all()[1].schema_by_name("public").is_some());
+    }
+
+    #[tokio::test]
+    async fn versions_that_know_one_database_do_not_open_several() {
+        let store: Arc<dyn Store> = Arc::new(ModelStore::default());
+        crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
+        make_database(&*store, 20_000).await;
+        // They read rights of whatever kind, and know no version 6.
+        let rows = rows(&*store).await.unwrap();
+        assert!(rows.iter().any(|(key, cell)| key.first() == Some(&b'a') && cell.first() == Some(&6)));
+        let first = RightsOf::Database(FIRST_DATABASE);
+        assert_eq!(encode_rights(first, &Rights::of(10)).unwrap()[0], VERSION);
+        assert_eq!((rights_of_key(&rights_key(first)), rights_key(first)[2..].to_vec()), (Some(first), vec![0; 4]));
     }
 }

@@ -1,9 +1,9 @@
 //! `pg_collation`: the collations.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::COLLATIONS;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
+use stoa_sql::catalog::collation::COLLATIONS;
 use stoa_sql::catalog::names::OWNER;
 use stoa_table::catalog::PG_CATALOG_OID;
 

@@ -61,7 +61,6 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         }
         for check in &table.checks {
             for number in columns(&check.columns) {
-                // As in PostgreSQL twice: its column goes with it, and its expression names it.
                 edge((PG_CONSTRAINT, check.name.oid), (PG_CLASS, owner.oid, number), "a");
                 edge((PG_CONSTRAINT, check.name.oid), (PG_CLASS, owner.oid, number), "n");
             }

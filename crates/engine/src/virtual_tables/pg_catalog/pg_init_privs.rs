@@ -20,7 +20,6 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             ("classoid", V::Oid(class)),
             ("objsubid", V::Int(0)),
             ("privtype", "i".into()),
-            // Roles are called as they are now.
             ("initprivs", V::Texts(acl_texts(ctx.catalog.authority(), &acl))),
         ]);
     };

@@ -8,7 +8,6 @@ use stoa_table::catalog::PG_CATALOG_OID;
 
 /// Adds the rows.
 pub fn fill(_: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
-    // With the OIDs that PostgreSQL gives them.
     for (oid, name) in [(3748, "simple"), (13_164, "english")] {
         t.row(vec![
             ("oid", V::Oid(oid)),

@@ -1,6 +1,7 @@
-//! Collations of columns: their names, which all mean one order.
+//! The collations that columns are given.
 
-use super::work::Work;
+use super::name_parts;
+use crate::catalog::collation::is_known;
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_syntax::ast::ObjectName;
 
@@ -8,23 +9,29 @@ use stoa_syntax::ast::ObjectName;
 ///
 /// # Errors
 /// 42704 for one that there is not, 42804 for a type that has none.
-pub(super) fn of_column(said: Option<&ObjectName>, ty: &PgType) -> PgResult<Option<String>> {
+pub fn of_column(said: Option<&ObjectName>, ty: &PgType) -> PgResult<Option<String>> {
     let Some(said) = said else { return Ok(None) };
-    let name = check(&Work::shown(said))?;
+    let name = check(said)?;
     check_takes(ty)?;
     Ok(Some(name).filter(|name| name != if *ty == PgType::Name { "C" } else { "default" }))
 }
 
 /// Collations that order by code points, which is the one order there is; the name without its schema.
-pub(super) fn check(name: &str) -> PgResult<String> {
-    match name.trim_start_matches("pg_catalog.") {
-        known @ ("C" | "POSIX" | "default" | "ucs_basic") => Ok(known.to_owned()),
-        other => Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("collation \"{other}\" for encoding \"UTF8\" does not exist"))),
+///
+/// # Errors
+/// 42704.
+pub fn check(name: &ObjectName) -> PgResult<String> {
+    let name = name_parts(name)?.join(".");
+    let name = name.trim_start_matches("pg_catalog.");
+    if is_known(name) {
+        return Ok(name.to_owned());
     }
+    Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("collation \"{name}\" for encoding \"UTF8\" does not exist")))
 }
 
+/// # Errors
 /// 42804 for types whose values are no texts.
-pub(super) fn check_takes(ty: &PgType) -> PgResult<()> {
+pub fn check_takes(ty: &PgType) -> PgResult<()> {
     let element = match ty {
         PgType::Array(element) => element,
         other => other,

@@ -1,12 +1,11 @@
-//! Operator classes of index columns: which there are, and which types each takes.
+//! The operator classes that index columns are given.
 //!
-//! Invariant: Stoa has one order for each type, that of PostgreSQL under the collation C. A class is taken where it means this order;
-//! its name is kept to be shown where it is not what PostgreSQL takes by default.
+//! Invariant: a class is taken where it means the order that Stoa has for its type; its name is kept to be shown where it is not what
+//! PostgreSQL takes by default.
 
-use super::work::Work;
+use super::name_parts;
+use crate::catalog::opclass::{named, takes};
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
-use stoa_sql::bind::name_parts;
-use stoa_sql::catalog::opclass;
 use stoa_syntax::ast::{Ident, ObjectName};
 
 /// Classes of btree for types that Stoa has not: nothing is of these types.
@@ -33,16 +32,16 @@ const BTREE_OTHERS: &[&str] = &[
 ///
 /// # Errors
 /// 42704 if the access method has no such class, 42804 if it takes another type.
-pub(super) fn class_of(method: &str, class: &ObjectName, ty: &PgType) -> PgResult<Option<String>> {
+pub fn class_of(method: &str, class: &ObjectName, ty: &PgType) -> PgResult<Option<String>> {
     let parts = name_parts(class)?;
     let name = match parts.as_slice() {
         [name] => name.as_str(),
         [schema, name] if schema == "pg_catalog" => name.as_str(),
-        _ => return Err(undefined(&Work::shown(class), method)),
+        _ => return Err(undefined(&parts.join("."), method)),
     };
     let found: Option<(bool, bool)> = match method {
         "btree" if BTREE_OTHERS.contains(&name) => Some((false, false)),
-        "btree" => opclass::named(name).map(|class| (opclass::takes(class, ty), class.is_own)),
+        "btree" => named(name).map(|class| (takes(class, ty), class.is_own)),
         // Those of documents, which full text indexes are of, and of types whose indexes are refused as such.
         "gin" => match name {
             "tsvector_ops" => Some((*ty == PgType::Tsvector, true)),
@@ -69,7 +68,7 @@ pub(super) fn class_of(method: &str, class: &ObjectName, ty: &PgType) -> PgResul
 
 /// # Errors
 /// 42804 if a class that an index column has does not take the column's new type.
-pub(super) fn check_kept(class: Option<&str>, ty: &PgType) -> PgResult<()> {
+pub fn check_kept(class: Option<&str>, ty: &PgType) -> PgResult<()> {
     match class {
         Some(class) => class_of("btree", &ObjectName::from(vec![Ident::new(class)]), ty).map(|_| ()),
         None => Ok(()),
