@@ -17,7 +17,6 @@ pub mod embed;
 pub mod plan;
 pub mod raw;
 pub mod session;
-pub mod virtual_tables;
 
 pub use database::Database;
 pub use session::login::LoginRole;

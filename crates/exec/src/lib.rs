@@ -13,4 +13,5 @@ pub mod node;
 pub mod nodes;
 pub mod scan_table;
 pub mod settings;
+pub mod virtual_tables;
 pub mod write;

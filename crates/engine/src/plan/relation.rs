@@ -112,7 +112,7 @@ impl Planner {
             }
             Rel::Scan(scan) => super::scan::plan_scan(self, scan),
             Rel::History(history) => super::history::plan(self, history),
-            Rel::Virtual { schema, name, columns } => crate::virtual_tables::scan::plan(&self.ctx, schema, name, columns),
+            Rel::Virtual { schema, name, columns } => stoa_exec::virtual_tables::scan::plan(&self.ctx, schema, name, columns),
             Rel::Filter { input, predicate } => self.plan_filter(input, predicate).await,
             Rel::Barrier { input } => barrier::plan(self.plan(input).await?),
             Rel::Project { input, exprs } => {

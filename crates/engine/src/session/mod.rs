@@ -40,4 +40,6 @@ mod policy_tests;
 #[cfg(test)]
 mod role_tests;
 #[cfg(test)]
+mod virtual_tables_tests;
+#[cfg(test)]
 pub(crate) mod write_tests;

@@ -33,9 +33,22 @@ const ORDERS: &[(&str, &[&str])] = &[
     ("sql", &["typed", "system_relations", "catalog", "privileges", "fulltext", "bind", "definition"]),
     (
         "exec",
-        &["settings", "memory", "filter", "scan_table", "fulltext", "environment", "node", "datafusion_faults", "nodes", "write", "index"],
+        &[
+            "settings",
+            "memory",
+            "filter",
+            "scan_table",
+            "fulltext",
+            "environment",
+            "node",
+            "datafusion_faults",
+            "nodes",
+            "write",
+            "index",
+            "virtual_tables",
+        ],
     ),
-    ("engine", &["virtual_tables", "plan", "ddl", "session", "database", "raw", "embed"]),
+    ("engine", &["plan", "ddl", "session", "database", "raw", "embed"]),
 ];
 
 /// Lines from which on a file or a function is long, and a crate.

@@ -1,0 +1,98 @@
+//! `pg_constraint`: keys, unique and foreign keys, CHECKs.
+
+use super::super::builder::{Builder, V};
+use super::super::objects::{primary_index_oid, referenced_index, tables_among};
+use crate::environment::StatementContext;
+use stoa_pg::PgResult;
+use stoa_table::catalog::{ForeignKeyAction, IndexKey};
+
+/// Adds the rows.
+pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
+    let action = |a: ForeignKeyAction| {
+        V::from(match a {
+            ForeignKeyAction::NoAction => "a",
+            ForeignKeyAction::Restrict => "r",
+            ForeignKeyAction::Cascade => "c",
+            ForeignKeyAction::SetNull => "n",
+            ForeignKeyAction::SetDefault => "d",
+        })
+    };
+    for table in tables_among(ctx, t.oids("conrelid")) {
+        let mut row = |name: &stoa_table::catalog::ConstraintName, kind: &str, more: Vec<(&'static str, V)>| {
+            let mut cells = vec![
+                ("oid", V::Oid(name.oid)),
+                ("conname", name.name.as_str().into()),
+                ("connamespace", V::Oid(table.schema)),
+                ("contype", kind.into()),
+                ("condeferrable", name.deferrable.into()),
+                ("condeferred", name.initially_deferred.into()),
+                ("conrelid", V::Oid(table.oid)),
+                ("contypid", V::Oid(0)),
+                ("conparentid", V::Oid(0)),
+                ("conislocal", true.into()),
+                ("coninhcount", V::Int(0)),
+            ];
+            let given: Vec<&str> = more.iter().map(|(n, _)| *n).collect();
+            for (column, value) in [
+                ("convalidated", true.into()),
+                ("conindid", V::Oid(0)),
+                ("confrelid", V::Oid(0)),
+                ("confupdtype", " ".into()),
+                ("confdeltype", " ".into()),
+                ("confmatchtype", " ".into()),
+                ("connoinherit", true.into()),
+            ] {
+                if !given.contains(&column) {
+                    cells.push((column, value));
+                }
+            }
+            cells.extend(more);
+            t.row(cells);
+        };
+        if let Some(primary) = &table.primary_key {
+            let keys = table.key_columns().map(|p| p.column.0 as i16).collect();
+            row(primary, "p", vec![("conkey", V::Ints(keys)), ("conindid", V::Oid(primary_index_oid(&table).unwrap_or(0)))]);
+        }
+        for index in &table.indexes {
+            if let Some(name) = &index.constraint {
+                let keys =
+                    index.parts.iter().filter_map(|p| if let IndexKey::Column(c) = &p.key { Some(c.0 as i16) } else { None }).collect();
+                let kind = if index.primary { "p" } else { "u" };
+                row(name, kind, vec![("conkey", V::Ints(keys)), ("conindid", V::Oid(index.oid))]);
+            }
+        }
+        for check in &table.checks {
+            let keys = check.columns.iter().map(|c| c.0 as i16).collect();
+            row(
+                &check.name,
+                "c",
+                vec![
+                    ("conkey", V::Ints(keys)),
+                    ("conbin", check.expr.as_str().into()),
+                    ("convalidated", check.validated.into()),
+                    ("connoinherit", check.no_inherit.into()),
+                ],
+            );
+        }
+        for key in &table.foreign_keys {
+            let index = ctx.catalog.table(key.referenced_table).map_or(0, |r| referenced_index(r, &key.referenced_columns));
+            let set: Vec<i16> = key.on_delete_columns.iter().map(|c| c.0 as i16).collect();
+            row(
+                &key.name,
+                "f",
+                vec![
+                    ("confdelsetcols", if set.is_empty() { V::Null } else { V::Ints(set) }),
+                    ("conkey", V::Ints(key.columns.iter().map(|c| c.0 as i16).collect())),
+                    ("confkey", V::Ints(key.referenced_columns.iter().map(|c| c.0 as i16).collect())),
+                    ("confrelid", V::Oid(key.referenced_table)),
+                    ("confupdtype", action(key.on_update)),
+                    ("confdeltype", action(key.on_delete)),
+                    ("confmatchtype", if key.match_full { "f" } else { "s" }.into()),
+                    ("convalidated", key.validated.into()),
+                    ("conindid", V::Oid(index)),
+                ],
+            );
+        }
+    }
+    Ok(())
+}

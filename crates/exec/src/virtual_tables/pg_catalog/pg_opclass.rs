@@ -1,0 +1,31 @@
+//! `pg_opclass`: the operator classes of indexes.
+
+use super::super::builder::{Builder, V};
+use super::super::objects::{BTREE_AM, FULLTEXT_AM, FULLTEXT_CLASS};
+use crate::environment::StatementContext;
+use stoa_pg::PgResult;
+use stoa_sql::catalog::names::OWNER;
+use stoa_sql::catalog::opclass::{ARRAYS, BTREE};
+use stoa_table::catalog::PG_CATALOG_OID;
+
+/// Adds the rows.
+pub fn fill(_: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
+    let mut row = |oid: u32, method: u32, name: &str, family: u32, takes: u32, own: bool| {
+        t.row(vec![
+            ("oid", V::Oid(oid)),
+            ("opcmethod", V::Oid(method)),
+            ("opcname", name.into()),
+            ("opcnamespace", V::Oid(PG_CATALOG_OID)),
+            ("opcowner", V::Oid(OWNER)),
+            ("opcfamily", V::Oid(family)),
+            ("opcintype", V::Oid(takes)),
+            ("opcdefault", own.into()),
+            ("opckeytype", V::Oid(0)),
+        ]);
+    };
+    for class in BTREE.iter().chain([&ARRAYS]) {
+        row(class.oid, BTREE_AM, class.name, class.family, class.takes.oid(), class.is_own);
+    }
+    row(FULLTEXT_CLASS, FULLTEXT_AM, "fulltext_ops", 0, stoa_pg::PgType::Text.oid(), true);
+    Ok(())
+}
