@@ -24,7 +24,7 @@ use stoa_sql::catalog::names::has_constraint;
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::ddl::{AlterAction, ConstraintKind, KeyColumns, ObjectKind, StorageOption};
-use stoa_table::catalog::{ColumnDescriptor, ColumnId, Oid, Relation, RightsOf, SchemaDescriptor, TableDescriptor};
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, Oid, Relation, RightsOf, SchemaDescriptor, SequenceDescriptor, TableDescriptor};
 use stoa_table::txn::TableLockMode;
 
 /// How strongly an action locks its table: those that change nothing for who reads it leave readers alone.
@@ -135,27 +135,30 @@ pub(crate) async fn alter(
         }
         Relation::Sequence(sequence) => {
             work.lock(&relation, stoa_table::txn::TableLockMode::AccessExclusive).await?;
-            for action in actions {
-                match action {
-                    AlterAction::Rename(new) => rename(work, sequence.oid, &fold(new))?,
-                    AlterAction::SetSchema(schema) => {
-                        if sequence.owned_by.is_some() {
-                            let owner = sequence.owned_by.and_then(|(table, _)| work.catalog().table(table).map(|t| t.name.clone()));
-                            return Err(PgError::unsupported("cannot move an owned sequence into another schema").detail(format!(
-                                "Sequence \"{}\" is linked to table \"{}\".",
-                                sequence.name,
-                                owner.unwrap_or_default()
-                            )));
-                        }
-                        set_schema(work, sequence.oid, &fold(schema))?;
-                    }
-                    AlterAction::OwnerTo(role) => super::owner::change(work, RightsOf::Relation(sequence.oid), role)?,
-                    _ => return Err(refused(action, &sequence.name, "sequences")),
-                }
-            }
+            actions.iter().try_for_each(|action| alter_sequence(work, sequence, action))?;
         }
     }
     Ok(tag.into())
+}
+
+fn alter_sequence(work: Work<'_>, sequence: &SequenceDescriptor, action: &AlterAction) -> PgResult<()> {
+    match action {
+        AlterAction::Rename(new) => rename(work, sequence.oid, &fold(new))?,
+        AlterAction::SetSchema(schema) => {
+            if sequence.owned_by.is_some() {
+                let owner = sequence.owned_by.and_then(|(table, _)| work.catalog().table(table).map(|t| t.name.clone()));
+                return Err(PgError::unsupported("cannot move an owned sequence into another schema").detail(format!(
+                    "Sequence \"{}\" is linked to table \"{}\".",
+                    sequence.name,
+                    owner.unwrap_or_default()
+                )));
+            }
+            set_schema(work, sequence.oid, &fold(schema))?;
+        }
+        AlterAction::OwnerTo(role) => super::owner::change(work, RightsOf::Relation(sequence.oid), role)?,
+        _ => return Err(refused(action, &sequence.name, "sequences")),
+    }
+    Ok(())
 }
 
 fn check_kind(kind: ObjectKind, relation: &Relation) -> PgResult<()> {

@@ -22,6 +22,7 @@ mod grant;
 mod index;
 #[cfg(test)]
 pub(crate) mod index_tests;
+mod like;
 mod maintenance;
 mod map;
 mod owner;

@@ -1,6 +1,7 @@
 //! CREATE TABLE, CREATE TABLE AS, SELECT INTO, CREATE MATERIALIZED VIEW and REFRESH.
 
 use super::builder::TableBuilder;
+use super::like;
 use super::rows::RowWriter;
 use super::split::split_points;
 use super::storage_parameters::{self, Of};
@@ -15,8 +16,7 @@ use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Ou
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{Constraint, ConstraintKind, CreateTable, CreateTableAs, OnCommitAction, RowSource, StorageOption, TableElement};
 use stoa_table::catalog::{
-    CELLS, CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, OnCommit, Relation, RightsOf, Salt, TableDescriptor,
-    ViewColumn, ViewDescriptor,
+    CELLS, ColumnId, FamilyDescriptor, IndexKey, OnCommit, Relation, RightsOf, Salt, TableDescriptor, ViewColumn, ViewDescriptor,
 };
 use stoa_table::row::split_points::in_buckets;
 use stoa_table::{BloomFilter, Compression, FamilyId, FamilyOptions, Layout};
@@ -72,7 +72,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
             }
             TableElement::Constraint(constraint) => later.push((None, constraint.clone())),
             TableElement::Like { name, options } => {
-                if let Some((source, columns)) = like_columns(&mut builder, name, options).await? {
+                if let Some((source, columns)) = like::columns(&mut builder, name, options).await? {
                     copies.push((source, columns, options.clone()));
                 }
             }
@@ -84,7 +84,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
         super::raw::make(&mut builder, create).await?;
     }
     for (source, columns, options) in &copies {
-        like_families(&mut builder, source, columns, options);
+        like::families(&mut builder, source, columns, options);
     }
     // There are no rows that a constraint would not be valid for. Foreign keys may refer to what other constraints make.
     for (_, constraint) in &mut later {
@@ -101,7 +101,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
         builder.add_constraint(constraint, *on).await?;
     }
     for (source, columns, options) in &copies {
-        like_rest(&mut builder, source, columns, options).await?;
+        like::rest(&mut builder, source, columns, options).await?;
     }
     for (on, constraint) in references {
         builder.add_constraint(constraint, *on).await?;
@@ -111,7 +111,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
         super::foreign::make(&mut builder, create, options, raw)?;
     }
     for (source, columns, options) in &copies {
-        like_salt(&mut builder, source, columns, options);
+        like::salt(&mut builder, source, columns, options);
     }
     table_options(&mut builder, &create.options)?;
     if let Some(split) = &create.split {
@@ -263,183 +263,6 @@ pub(super) fn is_family_option(name: &str) -> bool {
             | "blob"
             | "layout"
     )
-}
-
-fn includes(options: &[(bool, String)], what: &str) -> bool {
-    let mut out = false;
-    for (including, name) in options {
-        if name == what || name == "all" {
-            out = *including;
-        }
-    }
-    out
-}
-
-async fn like_columns(
-    builder: &mut TableBuilder<'_>,
-    name: &ObjectName,
-    options: &[(bool, String)],
-) -> PgResult<Option<(TableDescriptor, Vec<(ColumnId, ColumnId)>)>> {
-    let work = builder.work;
-    if let Some(source) = work.find(name)? {
-        work.lock(&source, stoa_table::txn::TableLockMode::AccessShare).await?;
-        work.refresh().await?;
-    }
-    let source = match work.find(name)?.as_deref() {
-        Some(Relation::Table(table)) => table.clone(),
-        Some(Relation::View(view)) => {
-            // Names and types are all that its columns have.
-            let comments = includes(options, "comments");
-            for column in &view.columns {
-                let id = builder.push_column(column.name.clone(), column.ty.clone())?;
-                if let Some(new) = builder.table.columns.iter_mut().find(|c| c.id == id && comments) {
-                    new.comment.clone_from(&column.comment);
-                }
-            }
-            return Ok(None);
-        }
-        Some(other) => return Err(invalid_in_like(other.name(), "sequences").at(work.position(name))),
-        None => {
-            if work.find_index(name)?.is_some() {
-                return Err(invalid_in_like(&work.split(name)?.1, "indexes").at(work.position(name)));
-            }
-            if let Some(schema) = work.split(name)?.0.filter(|s| s != "pg_temp")
-                && work.catalog().schema_by_name(&schema).is_none()
-            {
-                return Err(super::work::undefined_schema(&schema).at(work.position(name)));
-            }
-            return Err(undefined_relation(&Work::shown(name)).at(work.position(name)));
-        }
-    };
-    let mut columns = Vec::new();
-    for column in source.visible_columns() {
-        let id = builder.push_column(column.name.clone(), column.ty.clone())?;
-        columns.push((column.id, id));
-        if let Some(identity) = column.identity.as_ref().filter(|_| includes(options, "identity")) {
-            let options = match work.catalog().relation(identity.sequence).map(|r| (**r).clone()) {
-                Some(Relation::Sequence(s)) => super::definition_options(&s),
-                _ => Vec::new(),
-            };
-            builder.add_identity(id, identity.always, &options).await?;
-        }
-        let (default, generated) = (includes(options, "defaults"), includes(options, "generated"));
-        let comment = includes(options, "comments");
-        if let Some(new) = builder.table.columns.iter_mut().find(|c| c.id == id) {
-            new.not_null |= column.not_null;
-            new.collation.clone_from(&column.collation);
-            if default && column.identity.is_none() {
-                new.default.clone_from(&column.default);
-            }
-            if generated {
-                new.generated.clone_from(&column.generated);
-            }
-            if comment {
-                new.comment.clone_from(&column.comment);
-            }
-        }
-    }
-    Ok(Some((source, columns)))
-}
-
-fn invalid_in_like(name: &str, kind: &str) -> PgError {
-    PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("relation \"{name}\" is invalid in LIKE clause"))
-        .detail(format!("This operation is not supported for {kind}."))
-}
-
-/// INCLUDING STORAGE: the families, unless the table names its own.
-fn like_families(builder: &mut TableBuilder<'_>, source: &TableDescriptor, columns: &[(ColumnId, ColumnId)], options: &[(bool, String)]) {
-    if !includes(options, "storage") || !builder.table.families.is_empty() {
-        return;
-    }
-    let to = |id: &ColumnId| columns.iter().find(|(from, _)| from == id).map(|(_, to)| *to);
-    builder.table.families =
-        source.families.iter().map(|f| FamilyDescriptor { columns: f.columns.iter().filter_map(to).collect(), ..f.clone() }).collect();
-    builder.table.expires.clone_from(&source.expires);
-    builder.table.timestamp = source.timestamp.as_ref().and_then(to);
-}
-
-/// INCLUDING STORAGE: how rows are spread, if the row key is the same.
-fn like_salt(builder: &mut TableBuilder<'_>, source: &TableDescriptor, columns: &[(ColumnId, ColumnId)], options: &[(bool, String)]) {
-    let to = |id: ColumnId| columns.iter().find(|(from, _)| *from == id).map_or(id, |(_, to)| *to);
-    let same = builder.table.key.len() == source.key.len()
-        && source
-            .key
-            .iter()
-            .zip(&builder.table.key)
-            .all(|(from, own)| to(from.column) == own.column && from.descending == own.descending && from.form == own.form);
-    if includes(options, "storage") && same && builder.table.salt.is_none() && builder.table.split_points.is_empty() {
-        builder.table.salt =
-            source.salt.as_ref().map(|s| Salt { buckets: s.buckets, columns: s.columns.iter().map(|id| to(*id)).collect() });
-        builder.table.split_points.clone_from(&source.split_points);
-    }
-}
-
-async fn like_rest(
-    builder: &mut TableBuilder<'_>,
-    source: &TableDescriptor,
-    columns: &[(ColumnId, ColumnId)],
-    options: &[(bool, String)],
-) -> PgResult<()> {
-    let work = builder.work;
-    let to = |id: ColumnId| columns.iter().find(|(from, _)| *from == id).map_or(id, |(_, to)| *to);
-    let comments = includes(options, "comments");
-    if includes(options, "constraints") {
-        for check in &source.checks {
-            let name = ConstraintName {
-                oid: work.next_oid().await?,
-                comment: check.name.comment.clone().filter(|_| comments),
-                ..check.name.clone()
-            };
-            builder.table.checks.push(CheckDescriptor { name, columns: check.columns.iter().map(|c| to(*c)).collect(), ..check.clone() });
-        }
-    }
-    if includes(options, "indexes") {
-        let is_keyed = |table: &TableDescriptor| table.primary_key.is_some() || table.primary_index().is_some();
-        if is_keyed(source) && is_keyed(&builder.table) {
-            return Err(builder.second_primary_key());
-        }
-        if let Some(key) = &source.primary_key {
-            let name = work.choose_name(builder.table.schema, &builder.table.name, None, "pkey", &[]);
-            let index_comment = key.index_comment.clone().filter(|_| comments);
-            builder.table.primary_key = Some(ConstraintName { oid: work.next_oid().await?, name, index_comment, ..key.clone() });
-            builder.table.key = source.key.iter().map(|p| stoa_table::catalog::KeyPart { column: to(p.column), ..p.clone() }).collect();
-        }
-        for index in &source.indexes {
-            let mut new = index.clone();
-            new.oid = work.next_oid().await?;
-            new.storage = work.next_table_id().await?;
-            for part in &mut new.parts {
-                if let IndexKey::Column(id) = &mut part.key {
-                    *id = to(*id);
-                }
-            }
-            for id in &mut new.include {
-                *id = to(*id);
-            }
-            let names: Vec<String> = new
-                .parts
-                .iter()
-                .map(|p| match &p.key {
-                    IndexKey::Column(id) => builder.table.column(*id).map_or_else(String::new, |c| c.name.clone()),
-                    IndexKey::Expr(_) => "expr".into(),
-                })
-                .collect();
-            let taken: Vec<String> = builder.table.indexes.iter().map(|i| i.name.clone()).collect();
-            let listed = names.join("_");
-            let (label, middle) = match (new.primary, &new.constraint) {
-                (true, _) => ("pkey", None),
-                (false, Some(_)) => ("key", Some(listed.as_str())),
-                (false, None) => ("idx", Some(listed.as_str())),
-            };
-            new.name = work.choose_name(builder.table.schema, &builder.table.name, middle, label, &taken);
-            if let Some(constraint) = &mut new.constraint {
-                constraint.oid = work.next_oid().await?;
-                constraint.name.clone_from(&new.name);
-            }
-            builder.push_index(new);
-        }
-    }
-    Ok(())
 }
 
 // Options.

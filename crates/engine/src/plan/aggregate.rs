@@ -384,30 +384,9 @@ impl Planner {
                 vec![DfExpr::GroupingSet(GroupingSet::GroupingSets(list))]
             }
         };
-        if sets.is_some() && groups.is_empty() {
-            // GROUP BY (): one group, also of no rows; each further empty set gives the row once more.
-            let count = sets.map_or(1, <[Vec<usize>]>::len);
-            if calls.is_empty() {
-                let rows = self.fresh();
-                calls.push(fa::count::count_all().alias(column_name(rows)));
-                values.push((rows, column(rows)));
-            }
-            let aggregated = LogicalPlanBuilder::from(plan)
-                .project(before)
-                .and_then(|b| b.aggregate(Vec::<DfExpr>::new(), calls))
-                .map_err(from_datafusion)?;
-            let after: Vec<DfExpr> = values
-                .into_iter()
-                .map(|(c, v)| v.alias(column_name(c)))
-                .chain(grouping.iter().map(|(c, _)| DfExpr::Literal(ScalarValue::Int32(Some(0)), None).alias(column_name(*c))))
-                .collect();
-            let aggregated = filter_barrier::barrier(aggregated.build().map_err(from_datafusion)?)?;
-            let one = LogicalPlanBuilder::from(aggregated).project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
-            let mut out = LogicalPlanBuilder::from(one.clone());
-            for _ in 1..count {
-                out = out.union(one.clone()).map_err(from_datafusion)?;
-            }
-            return out.build().map_err(from_datafusion);
+        if let Some(sets) = sets.filter(|_| groups.is_empty()) {
+            let rows = LogicalPlanBuilder::from(plan).project(before).map_err(from_datafusion)?;
+            return self.of_all_rows(rows, sets.len(), calls, values, grouping);
         }
         if calls.is_empty() && grouped.is_empty() {
             // An aggregate node of which nothing is used still gives one row.
@@ -438,6 +417,33 @@ impl Planner {
         }
         let aggregated = if groups.is_empty() || sets.is_some() { filter_barrier::barrier(aggregated)? } else { aggregated };
         LogicalPlanBuilder::from(aggregated).project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+    }
+
+    /// GROUP BY (): one group, also of no rows; each further empty set gives the row once more.
+    fn of_all_rows(
+        &self,
+        rows: LogicalPlanBuilder,
+        sets: usize,
+        mut calls: Vec<DfExpr>,
+        mut values: Vec<(ColId, DfExpr)>,
+        grouping: &[(ColId, Vec<usize>)],
+    ) -> PgResult<LogicalPlan> {
+        if calls.is_empty() {
+            let rows = self.fresh();
+            calls.push(fa::count::count_all().alias(column_name(rows)));
+            values.push((rows, column(rows)));
+        }
+        let aggregated = rows.aggregate(Vec::<DfExpr>::new(), calls).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
+        let nothing = || DfExpr::Literal(ScalarValue::Int32(Some(0)), None);
+        let values = values.into_iter().map(|(c, v)| v.alias(column_name(c)));
+        let after: Vec<DfExpr> = values.chain(grouping.iter().map(|(c, _)| nothing().alias(column_name(*c)))).collect();
+        let aggregated = filter_barrier::barrier(aggregated)?;
+        let one = LogicalPlanBuilder::from(aggregated).project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
+        let mut out = LogicalPlanBuilder::from(one.clone());
+        for _ in 1..sets {
+            out = out.union(one.clone()).map_err(from_datafusion)?;
+        }
+        out.build().map_err(from_datafusion)
     }
 
     /// GROUPING(…): bits from DataFusion's grouping id, in which the last group is the lowest bit.

@@ -182,13 +182,6 @@ impl Binder<'_> {
         }
         check_recursion(&step.rel, id, &name)?;
         self.inline_ctes_of_rounds(&mut step.rel, id, first_of_step);
-        let other_type = |b: &Self, i: usize, given: &dyn std::fmt::Display, common: &PgType| {
-            let message =
-                format!("recursive query \"{name}\" column {} has type {given} in non-recursive term but type {common} overall", i + 1);
-            PgError::new(SqlState::DATATYPE_MISMATCH, message)
-                .hint("Cast the output of the non-recursive term to the correct type.")
-                .at(b.written(left, i))
-        };
         // A literal without a type is text within the recursion, and must be readable as what the other term gives before that is told.
         for (i, (literal, o)) in base_literals.into_iter().zip(&step.outputs).enumerate() {
             if let Some(literal) = literal
@@ -196,18 +189,12 @@ impl Binder<'_> {
             {
                 let literal = Expr::new(literal.kind, SqlType::new(PgType::Unknown));
                 self.coerce(literal, &SqlType::new(o.ty.ty.clone()), stoa_pg::registry::CastContext::Implicit)?;
-                return Err(other_type(self, i, &PgType::Text, &o.ty.ty));
+                return Err(other_type(&name, i, &PgType::Text, &o.ty.ty).at(self.written(left, i)));
             }
         }
         for (i, (first, o)) in base.outputs.iter().zip(&step.outputs).enumerate() {
             let literal = step_literals.get(i).is_some_and(Option::is_some);
-            if first.ty.typmod < 0 || (!literal && first.ty.ty == o.ty.ty && first.ty.typmod == o.ty.typmod) {
-                continue;
-            }
-            let given = stoa_pg::types::format_type(&first.ty.ty, first.ty.typmod);
-            let terms = [Expr::column(first.col, first.ty.clone()), Expr::column(o.col, o.ty.clone())];
-            let common = self.common_type(terms.iter().take(if literal { 1 } else { 2 }), "UNION")?;
-            return Err(other_type(self, i, &given, &common));
+            self.same_modifier(&name, i, first, (!literal).then_some(o)).map_err(|e| e.at(self.written(left, i)))?;
         }
         let form = |b: &mut Self, query: Query, literals: Vec<Option<Expr>>| -> PgResult<(Rel, Vec<ColId>)> {
             let mut exprs = Vec::with_capacity(columns.len());
@@ -221,7 +208,7 @@ impl Binder<'_> {
                 if e.ty.ty != PgType::Unknown && o.ty.ty != ty.ty && o.ty.ty.to_string() != ty.ty.to_string() {
                     let common = b.common_type([&Expr::column(o.col, ty.clone()), &e], "UNION")?;
                     if common != ty.ty {
-                        return Err(other_type(b, i, &ty.ty, &common));
+                        return Err(other_type(&name, i, &ty.ty, &common).at(b.written(left, i)));
                     }
                 }
                 let e = b.coerce(e, &SqlType::new(ty.ty.clone()), stoa_pg::registry::CastContext::Implicit)?;
@@ -247,6 +234,12 @@ impl Binder<'_> {
         self.cte_scope.push(CteEntry { name, id: outer, columns: visible, readable: true });
         Ok(())
     }
+}
+
+/// 42804 for a column whose first term does not have the type of both.
+fn other_type(name: &str, i: usize, given: &dyn std::fmt::Display, common: &PgType) -> PgError {
+    let message = format!("recursive query \"{name}\" column {} has type {given} in non-recursive term but type {common} overall", i + 1);
+    PgError::new(SqlState::DATATYPE_MISMATCH, message).hint("Cast the output of the non-recursive term to the correct type.")
 }
 
 /// 0A000 for a recursion that is ordered or limited as a whole.
@@ -275,6 +268,17 @@ fn widest(ty: &SqlType) -> SqlType {
 }
 
 impl Binder<'_> {
+    /// That a column of a recursion has the modifier of its first term in the other, too; `None` is a literal.
+    fn same_modifier(&self, name: &str, i: usize, first: &Output, other: Option<&Output>) -> PgResult<()> {
+        if first.ty.typmod < 0 || other.is_some_and(|o| first.ty.ty == o.ty.ty && first.ty.typmod == o.ty.typmod) {
+            return Ok(());
+        }
+        let given = stoa_pg::types::format_type(&first.ty.ty, first.ty.typmod);
+        let terms: Vec<Expr> = [Some(first), other].into_iter().flatten().map(|o| Expr::column(o.col, o.ty.clone())).collect();
+        let common = self.common_type(terms.iter(), "UNION")?;
+        Err(other_type(name, i, &given, &common))
+    }
+
     /// Puts CTEs of a recursion's step that read the working table into the place where they are read: each round has its own.
     fn inline_ctes_of_rounds(&mut self, step: &mut Rel, working: CteId, first: usize) {
         let mut of_rounds: Vec<(Cte, Rel)> = Vec::new();

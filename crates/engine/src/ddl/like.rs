@@ -1,0 +1,189 @@
+//! CREATE TABLE … LIKE: what a new table takes from one that there is.
+
+use super::builder::TableBuilder;
+use super::work::{Work, undefined_relation};
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_syntax::ast::ObjectName;
+use stoa_table::catalog::{CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, Relation, Salt, TableDescriptor};
+
+fn includes(options: &[(bool, String)], what: &str) -> bool {
+    let mut out = false;
+    for (including, name) in options {
+        if name == what || name == "all" {
+            out = *including;
+        }
+    }
+    out
+}
+
+pub(super) async fn columns(
+    builder: &mut TableBuilder<'_>,
+    name: &ObjectName,
+    options: &[(bool, String)],
+) -> PgResult<Option<(TableDescriptor, Vec<(ColumnId, ColumnId)>)>> {
+    let work = builder.work;
+    if let Some(source) = work.find(name)? {
+        work.lock(&source, stoa_table::txn::TableLockMode::AccessShare).await?;
+        work.refresh().await?;
+    }
+    let source = match work.find(name)?.as_deref() {
+        Some(Relation::Table(table)) => table.clone(),
+        Some(Relation::View(view)) => {
+            // Names and types are all that its columns have.
+            let comments = includes(options, "comments");
+            for column in &view.columns {
+                let id = builder.push_column(column.name.clone(), column.ty.clone())?;
+                if let Some(new) = builder.table.columns.iter_mut().find(|c| c.id == id && comments) {
+                    new.comment.clone_from(&column.comment);
+                }
+            }
+            return Ok(None);
+        }
+        Some(other) => return Err(invalid_in_like(other.name(), "sequences").at(work.position(name))),
+        None => {
+            if work.find_index(name)?.is_some() {
+                return Err(invalid_in_like(&work.split(name)?.1, "indexes").at(work.position(name)));
+            }
+            if let Some(schema) = work.split(name)?.0.filter(|s| s != "pg_temp")
+                && work.catalog().schema_by_name(&schema).is_none()
+            {
+                return Err(super::work::undefined_schema(&schema).at(work.position(name)));
+            }
+            return Err(undefined_relation(&Work::shown(name)).at(work.position(name)));
+        }
+    };
+    let mut columns = Vec::new();
+    for column in source.visible_columns() {
+        let id = builder.push_column(column.name.clone(), column.ty.clone())?;
+        columns.push((column.id, id));
+        if let Some(identity) = column.identity.as_ref().filter(|_| includes(options, "identity")) {
+            let options = match work.catalog().relation(identity.sequence).map(|r| (**r).clone()) {
+                Some(Relation::Sequence(s)) => super::definition_options(&s),
+                _ => Vec::new(),
+            };
+            builder.add_identity(id, identity.always, &options).await?;
+        }
+        let (default, generated) = (includes(options, "defaults"), includes(options, "generated"));
+        let comment = includes(options, "comments");
+        if let Some(new) = builder.table.columns.iter_mut().find(|c| c.id == id) {
+            new.not_null |= column.not_null;
+            new.collation.clone_from(&column.collation);
+            if default && column.identity.is_none() {
+                new.default.clone_from(&column.default);
+            }
+            if generated {
+                new.generated.clone_from(&column.generated);
+            }
+            if comment {
+                new.comment.clone_from(&column.comment);
+            }
+        }
+    }
+    Ok(Some((source, columns)))
+}
+
+fn invalid_in_like(name: &str, kind: &str) -> PgError {
+    PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("relation \"{name}\" is invalid in LIKE clause"))
+        .detail(format!("This operation is not supported for {kind}."))
+}
+
+/// INCLUDING STORAGE: the families, unless the table names its own.
+pub(super) fn families(
+    builder: &mut TableBuilder<'_>,
+    source: &TableDescriptor,
+    columns: &[(ColumnId, ColumnId)],
+    options: &[(bool, String)],
+) {
+    if !includes(options, "storage") || !builder.table.families.is_empty() {
+        return;
+    }
+    let to = |id: &ColumnId| columns.iter().find(|(from, _)| from == id).map(|(_, to)| *to);
+    builder.table.families =
+        source.families.iter().map(|f| FamilyDescriptor { columns: f.columns.iter().filter_map(to).collect(), ..f.clone() }).collect();
+    builder.table.expires.clone_from(&source.expires);
+    builder.table.timestamp = source.timestamp.as_ref().and_then(to);
+}
+
+/// INCLUDING STORAGE: how rows are spread, if the row key is the same.
+pub(super) fn salt(builder: &mut TableBuilder<'_>, source: &TableDescriptor, columns: &[(ColumnId, ColumnId)], options: &[(bool, String)]) {
+    let to = |id: ColumnId| columns.iter().find(|(from, _)| *from == id).map_or(id, |(_, to)| *to);
+    let same = builder.table.key.len() == source.key.len()
+        && source
+            .key
+            .iter()
+            .zip(&builder.table.key)
+            .all(|(from, own)| to(from.column) == own.column && from.descending == own.descending && from.form == own.form);
+    if includes(options, "storage") && same && builder.table.salt.is_none() && builder.table.split_points.is_empty() {
+        builder.table.salt =
+            source.salt.as_ref().map(|s| Salt { buckets: s.buckets, columns: s.columns.iter().map(|id| to(*id)).collect() });
+        builder.table.split_points.clone_from(&source.split_points);
+    }
+}
+
+pub(super) async fn rest(
+    builder: &mut TableBuilder<'_>,
+    source: &TableDescriptor,
+    columns: &[(ColumnId, ColumnId)],
+    options: &[(bool, String)],
+) -> PgResult<()> {
+    let work = builder.work;
+    let to = |id: ColumnId| columns.iter().find(|(from, _)| *from == id).map_or(id, |(_, to)| *to);
+    let comments = includes(options, "comments");
+    if includes(options, "constraints") {
+        for check in &source.checks {
+            let name = ConstraintName {
+                oid: work.next_oid().await?,
+                comment: check.name.comment.clone().filter(|_| comments),
+                ..check.name.clone()
+            };
+            builder.table.checks.push(CheckDescriptor { name, columns: check.columns.iter().map(|c| to(*c)).collect(), ..check.clone() });
+        }
+    }
+    if includes(options, "indexes") {
+        let is_keyed = |table: &TableDescriptor| table.primary_key.is_some() || table.primary_index().is_some();
+        if is_keyed(source) && is_keyed(&builder.table) {
+            return Err(builder.second_primary_key());
+        }
+        if let Some(key) = &source.primary_key {
+            let name = work.choose_name(builder.table.schema, &builder.table.name, None, "pkey", &[]);
+            let index_comment = key.index_comment.clone().filter(|_| comments);
+            builder.table.primary_key = Some(ConstraintName { oid: work.next_oid().await?, name, index_comment, ..key.clone() });
+            builder.table.key = source.key.iter().map(|p| stoa_table::catalog::KeyPart { column: to(p.column), ..p.clone() }).collect();
+        }
+        for index in &source.indexes {
+            let mut new = index.clone();
+            new.oid = work.next_oid().await?;
+            new.storage = work.next_table_id().await?;
+            for part in &mut new.parts {
+                if let IndexKey::Column(id) = &mut part.key {
+                    *id = to(*id);
+                }
+            }
+            for id in &mut new.include {
+                *id = to(*id);
+            }
+            let names: Vec<String> = new
+                .parts
+                .iter()
+                .map(|p| match &p.key {
+                    IndexKey::Column(id) => builder.table.column(*id).map_or_else(String::new, |c| c.name.clone()),
+                    IndexKey::Expr(_) => "expr".into(),
+                })
+                .collect();
+            let taken: Vec<String> = builder.table.indexes.iter().map(|i| i.name.clone()).collect();
+            let listed = names.join("_");
+            let (label, middle) = match (new.primary, &new.constraint) {
+                (true, _) => ("pkey", None),
+                (false, Some(_)) => ("key", Some(listed.as_str())),
+                (false, None) => ("idx", Some(listed.as_str())),
+            };
+            new.name = work.choose_name(builder.table.schema, &builder.table.name, middle, label, &taken);
+            if let Some(constraint) = &mut new.constraint {
+                constraint.oid = work.next_oid().await?;
+                constraint.name.clone_from(&new.name);
+            }
+            builder.push_index(new);
+        }
+    }
+    Ok(())
+}
