@@ -174,9 +174,9 @@ impl<'a> Target<'a> {
     }
 
     async fn delete(&self, old: Rows) -> PgResult<()> {
-        let mut writer = TableWriter::new(&self.writer.ctx, self.table())?;
+        let writer = TableWriter::new(&self.writer.ctx, self.table())?;
         let mut work = ForeignKeyWork::default();
-        Box::pin(update::delete(&mut writer, &mut work, &old, Freshness::Newest)).await?;
+        Box::pin(update::delete(&writer, &mut work, &old, Freshness::Newest)).await?;
         Ok(())
     }
 

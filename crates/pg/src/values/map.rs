@@ -41,7 +41,7 @@ pub fn column(arrow: &DataType, keys: ArrayRef, values: ArrayRef, ends: &[usize]
 /// A column of maps whose entries may be in any order, and have keys twice: the last entry of a key stays.
 ///
 /// # Errors
-/// As [`column`].
+/// As [`column()`].
 pub fn arrange(ty: &SqlType, keys: &ArrayRef, values: &ArrayRef, ends: &[usize], nulls: Option<NullBuffer>) -> PgResult<ArrayRef> {
     let PgType::Map(key, _) = &ty.ty else { return Err(PgError::internal("a map that is none")) };
     let order = key_writer(&SqlType::new((**key).clone()), keys.as_ref())?;
