@@ -652,9 +652,9 @@ mod tests {
         let store: Arc<dyn Store> = Arc::new(ModelStore::default());
         crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
         make_database(&*store, 20_000).await;
-        // They read rights of whatever kind, and know no version 6.
+        // They read rights of whatever kind, and know no version 8.
         let rows = rows(&*store).await.unwrap();
-        assert!(rows.iter().any(|(key, cell)| key.first() == Some(&b'a') && cell.first() == Some(&6)));
+        assert!(rows.iter().any(|(key, cell)| key.first() == Some(&b'a') && cell.first() == Some(&8)));
         let first = RightsOf::Database(FIRST_DATABASE);
         assert_eq!(encode_rights(first, &Rights::of(10)).unwrap()[0], VERSION);
         assert_eq!((rights_of_key(&rights_key(first)), rights_key(first)[2..].to_vec()), (Some(first), vec![0; 4]));
