@@ -386,6 +386,8 @@ pub enum ReindexTarget {
     Table(ObjectName),
     Schema(Ident),
     Database(Option<Ident>),
+    /// The system catalogs of a database.
+    System(Option<Ident>),
 }
 
 /// A statement that defines, changes or removes objects.

@@ -423,11 +423,17 @@ pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget, concurrently
             let schema = catalog.schema_by_name(&name).ok_or_else(|| super::work::undefined_schema(&name))?;
             jobs.extend(tables_of(&catalog, Some(schema.oid)));
         }
-        ReindexTarget::Database(name) => {
+        ReindexTarget::System(_) if concurrently => {
+            return Err(PgError::unsupported("cannot reindex system catalogs concurrently"));
+        }
+        ReindexTarget::Database(name) | ReindexTarget::System(name) => {
             if let Some(name) = name.as_ref().map(fold).filter(|n| !work.ctx.catalog.is_this_database(n)) {
                 return Err(PgError::unsupported(format!("can only reindex the currently open database, not \"{name}\"")));
             }
-            jobs.extend(tables_of(&catalog, None));
+            // System relations have no indexes.
+            if matches!(target, ReindexTarget::Database(_)) {
+                jobs.extend(tables_of(&catalog, None));
+            }
         }
     }
     for (table, index) in jobs {

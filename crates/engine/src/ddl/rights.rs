@@ -69,7 +69,7 @@ pub(super) fn check(work: &Work<'_>, ddl: &Ddl) -> PgResult<()> {
             ReindexTarget::Index(name) => owned_index(work, name),
             ReindexTarget::Table(name) => owned_relation(work, name),
             ReindexTarget::Schema(name) => owned_schema(work, &fold(name)),
-            ReindexTarget::Database(_) => check_owns(work, work.this_database()),
+            ReindexTarget::Database(_) | ReindexTarget::System(_) => check_owns(work, work.this_database()),
         },
         Ddl::Refresh { name, .. } => owned_relation(work, name),
         Ddl::Policy(PolicyStatement::Drop { table, .. }) => owned_relation(work, table).map_err(|error| match work.split(table) {

@@ -52,16 +52,16 @@ pub fn class_of(method: &str, class: &ObjectName, ty: &PgType) -> PgResult<Optio
         "gist" if name == "tsvector_ops" => Some((*ty == PgType::Tsvector, true)),
         _ => None,
     };
+    if method == "btree" && matches!(name, "bpchar_ops" | "bpchar_pattern_ops") && matches!(ty, PgType::Text | PgType::Varchar) {
+        // They take texts that differ in trailing blanks for equal.
+        return Err(PgError::unsupported(format!("operator class \"{name}\" on type {ty} is not supported")).hint("Use text_pattern_ops."));
+    }
     match found {
         None => Err(undefined(name, method)),
         Some((false, _)) => {
             Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("operator class \"{name}\" does not accept data type {ty}")))
         }
         Some((true, true)) => Ok(None),
-        Some((true, false)) if name == "bpchar_pattern_ops" && *ty != PgType::Bpchar => {
-            // It takes texts that differ in trailing blanks for equal.
-            Err(PgError::unsupported(format!("operator class \"{name}\" on type {ty} is not supported")).hint("Use text_pattern_ops."))
-        }
         Some((true, false)) => Ok(Some(name.to_owned())),
     }
 }

@@ -194,7 +194,8 @@ impl Parser<'_> {
             "index" => ReindexTarget::Index(self.object_name()?),
             "table" => ReindexTarget::Table(self.object_name()?),
             "schema" => ReindexTarget::Schema(self.ident()?),
-            "database" | "system" => ReindexTarget::Database(if self.at < self.tokens.len() { Some(self.ident()?) } else { None }),
+            "database" => ReindexTarget::Database(if self.at < self.tokens.len() { Some(self.ident()?) } else { None }),
+            "system" => ReindexTarget::System(if self.at < self.tokens.len() { Some(self.ident()?) } else { None }),
             _ => {
                 self.at -= 1;
                 return Err(self.unexpected());
