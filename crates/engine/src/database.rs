@@ -129,7 +129,7 @@ impl Database {
             "" => Some(FIRST_DATABASE),
             name => catalog.authority().database_to_connect_to(name).map(|database| database.oid),
         };
-        // Who may not connect at all is told so first.
+        // The role is checked before the database: who may not connect at all learns of none.
         login::role_of_session(catalog.authority(), &options)?;
         let database = oid.and_then(|oid| self.database(oid)).ok_or_else(|| undefined_database(&options.database))?;
         Session::open(database, options)

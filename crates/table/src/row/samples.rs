@@ -18,20 +18,8 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
             .iter()
             .enumerate()
             .map(|(n, (name, ty))| ColumnDescriptor {
-                id: id(n),
-                name: (*name).into(),
-                ty: ty.clone(),
                 not_null: key.iter().any(|(k, _)| *k == n),
-                default: None,
-                missing: None,
-                generated: None,
-                identity: None,
-                comment: None,
-                dropped: false,
-                hidden: false,
-                words: Vec::new(),
-                entries: None,
-                collation: None,
+                ..ColumnDescriptor::new(id(n), (*name).into(), ty.clone())
             })
             .collect(),
         key: key.iter().map(|(n, descending)| KeyPart { column: id(*n), descending: *descending, form: KeyForm::Value }).collect(),
