@@ -32,7 +32,9 @@ const PIECE: usize = 4096;
 pub(super) fn set(work: Work<'_>, table: &mut TableDescriptor, expr: &ast::Expr) -> PgResult<Expr> {
     super::raw::refuse(table, "set TTL EXPIRES AT of")?;
     let catalog = work.catalog();
-    if !catalog.referencing(table.oid).is_empty() || table.foreign_keys.iter().any(|key| key.referenced_table == table.oid) {
+    // Entries of maps refer to their rows as well; what is said of them is below.
+    let refers = |oid: &Oid| catalog.table(*oid).is_some_and(|child| child.entries_of.is_none());
+    if catalog.referencing(table.oid).iter().any(refers) || table.foreign_keys.iter().any(|key| key.referenced_table == table.oid) {
         return Err(PgError::unsupported(format!("rows of table \"{}\" cannot end by themselves: foreign keys refer to them", table.name))
             .hint("Drop the foreign keys that refer to the table, or delete its rows where ON DELETE is to act."));
     }
