@@ -334,7 +334,14 @@ def a_killed_index_build_is_finished(server):
             pass
     builder = threading.Thread(target=build)
     builder.start()
-    time.sleep(0.4)
+    # Not before it has noted how far it is.
+    with server.connect() as c:
+        for _ in range(1000):
+            if c.execute("SELECT 1 FROM pg_stat_progress_create_index WHERE tuples_done > 20000").fetchall():
+                break
+            time.sleep(0.01)
+        else:
+            raise AssertionError("the build was not seen")
     server.kill()
     builder.join()
     server.start()

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 use stoa_pg::PgResult;
 use stoa_table::Tables;
-use stoa_table::catalog::store::{decode, encode};
+use stoa_table::catalog::store::{Kind, decode, encode, index_check_key};
 use stoa_table::catalog::{IndexDescriptor, IndexState, Oid, TableDescriptor};
 
 /// How a database is scrubbed.
@@ -48,12 +48,6 @@ pub struct IndexCheck {
 #[derive(Debug, Default)]
 pub struct Checks(Mutex<BTreeMap<Oid, IndexCheck>>);
 
-fn key(index: Oid) -> Vec<u8> {
-    let mut out = vec![b'v'];
-    out.extend(index.to_be_bytes());
-    out
-}
-
 impl Checks {
     /// Reads what is stored; checks of indexes that are gone are removed.
     ///
@@ -62,11 +56,7 @@ impl Checks {
     pub async fn load(tables: &Tables, exists: impl Fn(Oid, Oid) -> bool) -> PgResult<Self> {
         let out = Self::default();
         for (key, value) in tables.notes().await? {
-            let index = match key.split_first() {
-                Some((b'v', rest)) => <[u8; 4]>::try_from(rest).ok().map(u32::from_be_bytes),
-                _ => None,
-            };
-            let Some(index) = index else { continue };
+            let Some(index) = Kind::IndexCheck.id_in(&key) else { continue };
             match decode::<IndexCheck>(&value) {
                 Ok(check) if exists(check.table, index) => {
                     out.0.lock().insert(index, check);
@@ -89,7 +79,7 @@ impl Checks {
     /// # Errors
     /// The store failed.
     pub async fn put(&self, tables: &Tables, index: Oid, check: IndexCheck) -> PgResult<()> {
-        tables.put_note(&key(index), &encode(&check)?).await?;
+        tables.put_note(&index_check_key(index), &encode(&check)?).await?;
         self.0.lock().insert(index, check);
         Ok(())
     }

@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_table::KeyRange;
-use stoa_table::catalog::store::{decode, encode};
+use stoa_table::catalog::store::{decode, encode, index_build_key};
 use stoa_table::catalog::{IndexDescriptor, IndexState, Oid, Relation, TableDescriptor};
 use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
 use stoa_table::services::locks::LockId;
@@ -88,12 +88,6 @@ struct Done {
     rows: u64,
 }
 
-fn done_key(index: Oid) -> Vec<u8> {
-    let mut out = vec![b'b'];
-    out.extend(index.to_be_bytes());
-    out
-}
-
 /// Takes an index that is in the catalog to readable. `ctx` is that of a statement whose transaction keeps others from changing
 /// the table's definition.
 ///
@@ -112,7 +106,7 @@ pub async fn run(ctx: &StatementContext, table: Oid, index: Oid, command: &'stat
             remove(&ctx, table, index).await?;
         }
         builds.end(index);
-        ctx.database.tables.delete_note(&done_key(index)).await?;
+        ctx.database.tables.delete_note(&index_build_key(index)).await?;
         outcome
     });
     task.await.map_err(|e| PgError::internal(format!("an index build ended: {e}")))?
@@ -303,7 +297,7 @@ async fn wait_for_writers(ctx: &StatementContext, table: Oid, cancelled: &Atomic
 async fn fill(ctx: &StatementContext, table: Oid, index: Oid, cancelled: &AtomicBool) -> PgResult<()> {
     let tables = &ctx.database.tables;
     let total = tables.approximate_rows(descriptor(ctx, table)?.storage).await?;
-    let mut done = match tables.note(&done_key(index)).await? {
+    let mut done = match tables.note(&index_build_key(index)).await? {
         Some(bytes) => decode::<Done>(&bytes)?,
         None => Done { next: Vec::new(), rows: 0 },
     };
@@ -321,7 +315,7 @@ async fn fill(ctx: &StatementContext, table: Oid, index: Oid, cancelled: &Atomic
         if outcome? {
             return Ok(());
         }
-        tables.put_note(&done_key(index), &encode(&done)?).await?;
+        tables.put_note(&index_build_key(index), &encode(&done)?).await?;
         // Others come first.
         tokio::task::yield_now().await;
     }

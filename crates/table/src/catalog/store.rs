@@ -4,9 +4,11 @@
 //! key    's' oid be   a schema          'r' oid be   a table, view or sequence
 //!        'q' oid be   a sequence's state (outside of transactions)
 //!        't' oid be   a table's statistics (likewise)
+//!        'v' oid be   what the last check of an index found (likewise)
+//!        'b' oid be   how far an index build has come (likewise)
 //!        'x' oid be   a table that was dropped and can come back
 //!        'u' oid be   a role
-//!        'b' oid be   a database
+//!        'n' oid be   a database
 //!        'a' kind u8, oid be           whose an object is and who may what with it
 //!        'c' oid be, oid be            settings that sessions in a database (0: any), of a role (0: any) begin with
 //!        'd' oid be, oid be, kind u8   privileges of what a role will make in a schema (0: any)
@@ -60,8 +62,64 @@ const OWN_TIMES: u8 = 6;
 const MAPS: u8 = 7;
 /// That of the rights of a database that is not the only one.
 const SEVERAL_DATABASES: u8 = 8;
-/// What the keys of databases other than the first begin with.
-const OF_DATABASE: u8 = b'D';
+/// What rows of the catalog are, by the first bytes of their keys. It is an enum for the compiler to refuse a byte that is given twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    Schema = b's',
+    Relation = b'r',
+    Sequence = b'q',
+    Statistics = b't',
+    IndexCheck = b'v',
+    IndexBuild = b'b',
+    Dropped = b'x',
+    Role = b'u',
+    Database = b'n',
+    Rights = b'a',
+    Settings = b'c',
+    Defaults = b'd',
+    OfTheStore = b'm',
+    /// A row of a database other than the first; its id and the key within it follow.
+    OfDatabase = b'D',
+}
+
+impl Kind {
+    const ALL: [Self; 14] = [
+        Self::Schema,
+        Self::Relation,
+        Self::Sequence,
+        Self::Statistics,
+        Self::IndexCheck,
+        Self::IndexBuild,
+        Self::Dropped,
+        Self::Role,
+        Self::Database,
+        Self::Rights,
+        Self::Settings,
+        Self::Defaults,
+        Self::OfTheStore,
+        Self::OfDatabase,
+    ];
+
+    /// That of the row under a key.
+    #[must_use]
+    pub fn of(key: &[u8]) -> Option<Self> {
+        let first = *key.first()?;
+        Self::ALL.into_iter().find(|kind| *kind as u8 == first)
+    }
+
+    /// The id in a key, if it is of this kind.
+    #[must_use]
+    pub fn id_in(self, key: &[u8]) -> Option<Oid> {
+        if Self::of(key) == Some(self) { id_of_key(key) } else { None }
+    }
+}
+
+/// The id behind a key's first byte.
+fn id_of_key(key: &[u8]) -> Option<Oid> {
+    Some(u32::from_be_bytes(key.get(1..5)?.try_into().ok()?))
+}
+
 /// Where descriptors are stored.
 pub const CATALOG_TABLE: TableId = TableId(1);
 /// The one family of [`CATALOG_TABLE`].
@@ -78,48 +136,70 @@ const IDS_KEY: &[u8] = b"mids";
 /// The key of a schema's row.
 #[must_use]
 pub fn schema_key(oid: Oid) -> Vec<u8> {
-    key(b's', oid)
+    key(Kind::Schema, oid)
 }
 
 /// The key of a relation's row.
 #[must_use]
 pub fn relation_key(oid: Oid) -> Vec<u8> {
-    key(b'r', oid)
+    key(Kind::Relation, oid)
 }
 
 /// The key of the row of a table that was dropped and can come back.
 #[must_use]
 pub fn dropped_key(oid: Oid) -> Vec<u8> {
-    key(b'x', oid)
+    key(Kind::Dropped, oid)
 }
 
 /// The key of the state of a sequence.
 #[must_use]
 pub fn sequence_key(oid: Oid) -> Vec<u8> {
-    key(b'q', oid)
+    key(Kind::Sequence, oid)
+}
+
+/// The key of a table's statistics.
+#[must_use]
+pub fn statistics_key(table: Oid) -> Vec<u8> {
+    key(Kind::Statistics, table)
+}
+
+/// The key of what the last check of an index found.
+#[must_use]
+pub fn index_check_key(index: Oid) -> Vec<u8> {
+    key(Kind::IndexCheck, index)
+}
+
+/// The key of how far the build of an index has come.
+#[must_use]
+pub fn index_build_key(index: Oid) -> Vec<u8> {
+    key(Kind::IndexBuild, index)
 }
 
 /// The key of a role's row.
 #[must_use]
 pub fn role_key(oid: Oid) -> Vec<u8> {
-    key(b'u', oid)
+    key(Kind::Role, oid)
 }
 
 /// The key of a database's row.
 #[must_use]
 pub fn database_key(oid: Oid) -> Vec<u8> {
-    key(b'b', oid)
+    key(Kind::Database, oid)
 }
 
 /// Where a row of a database's catalog is stored: those of the first database, and those that all databases share, under their keys as
 /// they are.
 #[must_use]
 pub fn stored_key(database: Oid, key: &[u8]) -> Cow<'_, [u8]> {
-    let shared = matches!(key, [b'u' | b'b' | b'c' | b'm', ..] | [b'a', b'd', ..]);
+    let shared = match Kind::of(key) {
+        Some(Kind::Role | Kind::Database | Kind::Settings | Kind::OfTheStore) => true,
+        Some(Kind::Rights) => matches!(rights_of_key(key), Some(RightsOf::Database(_))),
+        _ => false,
+    };
     if database == FIRST_DATABASE || shared {
         return Cow::Borrowed(key);
     }
-    let mut out = vec![OF_DATABASE];
+    let mut out = vec![Kind::OfDatabase as u8];
     out.extend(database.to_be_bytes());
     out.extend(key);
     Cow::Owned(out)
@@ -128,7 +208,7 @@ pub fn stored_key(database: Oid, key: &[u8]) -> Cow<'_, [u8]> {
 /// The database whose row is stored under a key, and the key within it.
 fn split_stored_key(key: &[u8]) -> (Oid, &[u8]) {
     match key {
-        [OF_DATABASE, a, b, c, d, rest @ ..] => (u32::from_be_bytes([*a, *b, *c, *d]), rest),
+        [kind, a, b, c, d, rest @ ..] if *kind == Kind::OfDatabase as u8 => (u32::from_be_bytes([*a, *b, *c, *d]), rest),
         _ => (FIRST_DATABASE, key),
     }
 }
@@ -139,7 +219,7 @@ fn split_stored_key(key: &[u8]) -> (Oid, &[u8]) {
 /// The store failed.
 pub async fn keys_of_database(store: &dyn Store, database: Oid) -> PgResult<Vec<Vec<u8>>> {
     let all = rows(store).await?.into_iter().map(|(key, _)| key);
-    Ok(all.filter(|key| key.first() == Some(&OF_DATABASE) && split_stored_key(key).0 == database).collect())
+    Ok(all.filter(|key| Kind::of(key) == Some(Kind::OfDatabase) && split_stored_key(key).0 == database).collect())
 }
 
 /// The key of the row of an object's rights.
@@ -154,7 +234,7 @@ pub fn rights_key(of: RightsOf) -> Vec<u8> {
         RightsOf::Language(oid) => (b'l', oid),
         RightsOf::Type(oid) => (b't', oid),
     };
-    let mut out = vec![b'a', kind];
+    let mut out = vec![Kind::Rights as u8, kind];
     out.extend(oid.to_be_bytes());
     out
 }
@@ -176,7 +256,7 @@ fn rights_of_key(key: &[u8]) -> Option<RightsOf> {
 /// The key of the row of settings that sessions begin with.
 #[must_use]
 pub fn settings_key(database: Oid, role: Oid) -> Vec<u8> {
-    let mut out = key(b'c', database);
+    let mut out = key(Kind::Settings, database);
     out.extend(role.to_be_bytes());
     out
 }
@@ -184,7 +264,7 @@ pub fn settings_key(database: Oid, role: Oid) -> Vec<u8> {
 /// The key of the row of privileges of what is yet to be made.
 #[must_use]
 pub fn defaults_key(of: DefaultsFor) -> Vec<u8> {
-    let mut out = key(b'd', of.role);
+    let mut out = key(Kind::Defaults, of.role);
     out.extend(of.schema.to_be_bytes());
     out.push(match of.class {
         ObjectClass::Table => b'r',
@@ -199,8 +279,8 @@ pub fn defaults_key(of: DefaultsFor) -> Vec<u8> {
     out
 }
 
-fn key(kind: u8, oid: Oid) -> Vec<u8> {
-    let mut out = vec![kind];
+fn key(kind: Kind, oid: Oid) -> Vec<u8> {
+    let mut out = vec![kind as u8];
     out.extend(oid.to_be_bytes());
     out
 }
@@ -404,22 +484,22 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
     let mut stored: BTreeMap<Oid, Stored> = BTreeMap::new();
     for (stored_key, value) in rows(&**store).await? {
         let (database, key) = split_stored_key(&stored_key);
-        let oid = key.get(1..5).and_then(|b| <[u8; 4]>::try_from(b).ok()).map(u32::from_be_bytes);
+        let oid = id_of_key(key);
         let of = stored.entry(database).or_default();
-        match (key.first(), oid) {
-            (Some(b's'), Some(_)) => of.schemas.push(decode(&value)?),
-            (Some(b'r'), Some(_)) => of.relations.push(decode(&value)?),
-            (Some(b'd'), _) => of.defaults.push(decode(&value)?),
-            (Some(b'x'), Some(_)) => of.dropped.push(decode(&value)?),
-            (Some(b'a'), _) => match rights_of_key(key) {
+        match (Kind::of(key), oid) {
+            (Some(Kind::Schema), Some(_)) => of.schemas.push(decode(&value)?),
+            (Some(Kind::Relation), Some(_)) => of.relations.push(decode(&value)?),
+            (Some(Kind::Defaults), _) => of.defaults.push(decode(&value)?),
+            (Some(Kind::Dropped), Some(_)) => of.dropped.push(decode(&value)?),
+            (Some(Kind::Rights), _) => match rights_of_key(key) {
                 Some(RightsOf::Database(oid)) => drop(shared.rights.insert(oid, Arc::new(decode(&value)?))),
                 Some(rights) => of.rights.push((rights, decode(&value)?)),
                 None => {}
             },
-            (Some(b'q'), Some(oid)) => sequences.push(oid),
-            (Some(b'c'), _) => shared.put_settings(decode(&value)?),
-            (Some(b'b'), Some(_)) => shared.put_database(decode(&value)?),
-            (Some(b'u'), Some(oid)) => {
+            (Some(Kind::Sequence), Some(oid)) => sequences.push(oid),
+            (Some(Kind::Settings), _) => shared.put_settings(decode(&value)?),
+            (Some(Kind::Database), Some(_)) => shared.put_database(decode(&value)?),
+            (Some(Kind::Role), Some(oid)) => {
                 shared.put_role(decode(&value)?);
                 stored_roles.push(oid);
             }
@@ -654,7 +734,7 @@ mod tests {
         make_database(&*store, 20_000).await;
         // They read rights of whatever kind, and know no version 8.
         let rows = rows(&*store).await.unwrap();
-        assert!(rows.iter().any(|(key, cell)| key.first() == Some(&b'a') && cell.first() == Some(&8)));
+        assert!(rows.iter().any(|(key, cell)| Kind::of(key) == Some(Kind::Rights) && cell.first() == Some(&8)));
         let first = RightsOf::Database(FIRST_DATABASE);
         assert_eq!(encode_rights(first, &Rights::of(10)).unwrap()[0], VERSION);
         assert_eq!((rights_of_key(&rights_key(first)), rights_key(first)[2..].to_vec()), (Some(first), vec![0; 4]));

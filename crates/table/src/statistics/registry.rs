@@ -3,7 +3,7 @@
 //! Tables whose rows changed much since are analyzed again in the background, one at a time.
 
 use super::{TableStatistics, collect};
-use crate::catalog::store::{decode, delete, encode, rows};
+use crate::catalog::store::{Kind, decode, delete, encode, rows, statistics_key};
 use crate::catalog::{Oid, Relation};
 use crate::tables::Tables;
 use crate::txn::TransactionManager;
@@ -31,12 +31,6 @@ pub struct Registry {
     running: Mutex<bool>,
 }
 
-fn key(table: Oid) -> Vec<u8> {
-    let mut out = vec![b't'];
-    out.extend(table.to_be_bytes());
-    out
-}
-
 impl Registry {
     /// Reads what is stored; statistics of tables that are gone are removed.
     ///
@@ -46,10 +40,7 @@ impl Registry {
         let store = tables.store();
         let out = Self::default();
         for (key, value) in rows(&**store).await? {
-            if key.first() != Some(&b't') {
-                continue;
-            }
-            let Some(table) = key.get(1..5).and_then(|b| <[u8; 4]>::try_from(b).ok()).map(u32::from_be_bytes) else { continue };
+            let Some(table) = Kind::Statistics.id_in(&key) else { continue };
             match decode::<TableStatistics>(&value) {
                 Ok(statistics) if exists(table) => {
                     out.tables.write().insert(table, Arc::new(statistics));
@@ -78,7 +69,7 @@ impl Registry {
     /// # Errors
     /// The store failed.
     pub async fn set(&self, tables: &Tables, table: Oid, statistics: TableStatistics) -> PgResult<()> {
-        tables.put_note(&key(table), &encode(&statistics)?).await?;
+        tables.put_note(&statistics_key(table), &encode(&statistics)?).await?;
         self.tables.write().insert(table, Arc::new(statistics));
         self.changes.lock().remove(&table);
         Ok(())
