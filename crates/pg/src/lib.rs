@@ -12,6 +12,7 @@ pub mod context;
 pub mod error;
 pub mod functions;
 pub mod memory;
+pub mod names;
 pub mod operators;
 pub mod registry;
 pub mod settings;

@@ -592,6 +592,9 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs, bound: Opt
     if create.materialized_view && query.bound.ctes.iter().any(|cte| matches!(cte.body, CteBody::Mutation(_))) {
         return Err(PgError::unsupported("materialized views must not use data-modifying statements in WITH"));
     }
+    if create.materialized_view && super::view::reads_temporary(&query.bound, &work.catalog()) {
+        return Err(PgError::unsupported("materialized views must not use temporary tables or views"));
+    }
     let mut builder = TableBuilder::new(work, schema, table_name, temporary).await?;
     builder.table.on_commit = on_commit(create.on_commit, temporary)?;
     for (column, ty) in &query.columns {

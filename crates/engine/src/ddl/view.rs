@@ -4,10 +4,10 @@ use super::work::Work;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::{BindContext, bind_view_query, fold, name_parts};
 use stoa_sql::definition::view_text::{change_text, dependencies, quoted, text_of};
-use stoa_sql::typed::tree::{BoundBody, CteBody};
+use stoa_sql::typed::tree::{Bound, BoundBody, CteBody};
 use stoa_syntax::ast::{self, ObjectName, ObjectNamePart};
 use stoa_syntax::ddl::{CreateView, StorageOption};
-use stoa_table::catalog::{Dependency, Oid, PolicyDescriptor, Relation, ViewColumn, ViewDescriptor};
+use stoa_table::catalog::{CatalogSnapshot, Dependency, Oid, PolicyDescriptor, Relation, ViewColumn, ViewDescriptor};
 
 /// CREATE VIEW.
 pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<String> {
@@ -44,10 +44,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
     }
     let BoundBody::Query(query) = &bound.body else { return Err(PgError::internal("a view's query that is none")) };
     // A view over temporary relations is temporary.
-    let over_temporary = bound
-        .uses
-        .iter()
-        .any(|d| catalog.relation(d.relation).and_then(|r| catalog.schema(r.schema())).is_some_and(|s| s.temporary.is_some()));
+    let over_temporary = reads_temporary(&bound, &catalog);
     let temporary = create.temporary || over_temporary;
     if over_temporary && !create.temporary {
         work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("view \"{}\" will be a temporary view", work.split(&create.name)?.1));
@@ -263,4 +260,10 @@ pub(crate) fn column_dropped(work: Work<'_>, oid: Oid, qualified: (&str, &str), 
             }
         },
     )
+}
+
+/// Whether a query reads what a session has for itself.
+pub(super) fn reads_temporary(bound: &Bound, catalog: &CatalogSnapshot) -> bool {
+    let temporary = |relation| catalog.relation(relation).and_then(|r| catalog.schema(r.schema())).is_some_and(|s| s.temporary.is_some());
+    bound.uses.iter().any(|used| temporary(used.relation))
 }

@@ -14,7 +14,8 @@ use stoa_pg::registry::{AggregateCall, FuncKind, NativeAggregate, Registry};
 use stoa_pg::{PgError, PgResult, PgType, SqlType};
 use stoa_sql::typed::expr::{ExprPlanner, column};
 use stoa_sql::typed::guard::only_where;
-use stoa_sql::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel, SortKey};
+use stoa_sql::typed::sorted::sorted_input;
+use stoa_sql::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel};
 use stoa_sql::typed::udf::KernelUdf;
 use stoa_sql::typed::{column_name, from_datafusion};
 
@@ -243,58 +244,6 @@ impl Planner {
         Lowering { exprs: self.exprs(), fresh: &|| self.fresh() }.lower(a, args)
     }
 
-    /// What reads a sorted subquery: the relation with the keys of the sort as columns, and the keys over them.
-    pub(super) fn sorted_input(&self, input: &Rel) -> Option<(Rel, Vec<SortKey>)> {
-        match input {
-            Rel::Sort { input: below, keys } => self.with_keys(below, keys),
-            Rel::DistinctOn { input: below, on, order } => {
-                let ascending = |expr: &Expr| SortKey { expr: expr.clone(), descending: false, nulls_first: false };
-                let keys = if order.is_empty() { on.iter().map(ascending).collect() } else { order.clone() };
-                let (rel, outer) = self.with_keys(below, &keys)?;
-                Some((Rel::DistinctOn { input: Box::new(rel), on: on.clone(), order: order.clone() }, outer))
-            }
-            Rel::Project { input: below, exprs } => {
-                let (rel, keys) = self.sorted_input(below)?;
-                let mut exprs = exprs.clone();
-                exprs.extend(keys.iter().filter_map(|k| match k.expr.kind {
-                    ExprKind::Column(c) => Some((c, k.expr.clone())),
-                    _ => None,
-                }));
-                Some((Rel::Project { input: Box::new(rel), exprs }, keys))
-            }
-            Rel::Filter { input: below, predicate } => {
-                let (rel, keys) = self.sorted_input(below)?;
-                Some((Rel::Filter { input: Box::new(rel), predicate: predicate.clone() }, keys))
-            }
-            Rel::Limit { input: below, offset, fetch, ties } => {
-                let (rel, keys) = self.sorted_input(below)?;
-                // The limit needs the order itself.
-                let sorted = Rel::Sort { input: Box::new(rel), keys: keys.clone() };
-                let limited = Rel::Limit { input: Box::new(sorted), offset: offset.clone(), fetch: fetch.clone(), ties: ties.clone() };
-                Some((limited, keys))
-            }
-            _ => None,
-        }
-    }
-
-    /// A relation with keys as further columns, and the keys over them.
-    fn with_keys(&self, rel: &Rel, keys: &[SortKey]) -> Option<(Rel, Vec<SortKey>)> {
-        let mut exprs = Vec::with_capacity(keys.len());
-        let mut outer = Vec::with_capacity(keys.len());
-        for key in keys {
-            let (c, ty) = (self.fresh(), key.expr.ty.clone());
-            exprs.push((c, key.expr.clone()));
-            outer.push(SortKey { expr: Expr::column(c, ty), ..key.clone() });
-        }
-        let mut through: Vec<(ColId, Expr)> = Vec::new();
-        for c in super::decorrelate::given_columns(rel) {
-            through.push((c, Expr::column(c, super::decorrelate::type_of_column(rel, c)?)));
-        }
-        through.sort_by_key(|(c, _)| *c);
-        through.extend(exprs);
-        Some((Rel::Project { input: Box::new(rel.clone()), exprs: through }, outer))
-    }
-
     pub(super) async fn plan_aggregate(
         &self,
         input: &Rel,
@@ -307,7 +256,7 @@ impl Planner {
         // Values that are gathered come in the order of a sorted subquery.
         let mut sorted = None;
         if aggregates.iter().any(|(_, a)| gathers(a)) {
-            sorted = self.sorted_input(input);
+            sorted = sorted_input(input, &mut || self.fresh());
             for (_, a) in aggregates.iter_mut().filter(|(_, a)| gathers(a)) {
                 a.order_by = sorted.as_ref().map_or_else(Vec::new, |(_, keys)| keys.clone());
             }

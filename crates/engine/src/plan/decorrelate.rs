@@ -11,6 +11,7 @@ use std::collections::HashSet;
 pub use stoa_exec::nodes::apply::ApplyKind;
 use stoa_pg::registry::{FuncKind, NativeAggregate};
 use stoa_pg::{PgType, SqlType};
+use stoa_sql::typed::sorted::type_of_column;
 use stoa_sql::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Query, Rel};
 use stoa_sql::typed::walk;
 use stoa_sql::typed::walk::walk_volatile;
@@ -131,57 +132,6 @@ pub fn columns_of_subqueries(e: &Expr) -> Vec<ColId> {
         false
     });
     out
-}
-
-/// The type of a column that a relation gives.
-pub fn type_of_column(rel: &Rel, id: ColId) -> Option<SqlType> {
-    match rel {
-        Rel::One => None,
-        Rel::Values { columns, .. }
-        | Rel::Batches { columns, .. }
-        | Rel::Distinct { columns, .. }
-        | Rel::SetOp { columns, .. }
-        | Rel::Recursive { columns, .. } => columns.iter().find(|(c, _)| *c == id).map(|(_, t)| t.clone()),
-        Rel::Scan(scan) => {
-            scan.columns.iter().find(|(_, c)| *c == id).and_then(|(column, _)| scan.table.column(*column)).map(|c| c.ty.clone())
-        }
-        Rel::History(history) => {
-            let told = history.told.iter().find(|(_, c)| *c == id).map(|(told, _)| told.ty());
-            let column = history.scan.columns.iter().find(|(_, c)| *c == id);
-            told.or_else(|| column.and_then(|(column, _)| history.scan.table.column(*column)).map(|c| c.ty.clone()))
-        }
-        Rel::Virtual { columns, .. } => columns.iter().find(|(c, ..)| *c == id).map(|(_, _, t)| t.clone()),
-        Rel::CteScan { columns, .. } => columns.iter().find(|(c, ..)| *c == id).map(|(_, _, t)| t.clone()),
-        Rel::Project { exprs, .. } => exprs.iter().find(|(c, _)| *c == id).map(|(_, e)| e.ty.clone()),
-        Rel::Aggregate { groups, aggregates, .. } => groups
-            .iter()
-            .find(|(c, _)| *c == id)
-            .map(|(_, e)| e.ty.clone())
-            .or_else(|| aggregates.iter().find(|(c, _)| *c == id).map(|(_, a)| a.ty.clone()))
-            .or_else(|| Some(SqlType::new(PgType::Int4))),
-        Rel::Window { input, windows } => {
-            windows.iter().find(|(c, _)| *c == id).map(|(_, w)| w.ty.clone()).or_else(|| type_of_column(input, id))
-        }
-        Rel::ProjectSet { input, sets, ordinality, .. } => {
-            if *ordinality == Some(id) {
-                return Some(SqlType::new(PgType::Int8));
-            }
-            for (ids, set) in sets {
-                if let Some(i) = ids.iter().position(|c| *c == id) {
-                    return set.columns.get(i).map(|(_, t)| t.clone());
-                }
-            }
-            type_of_column(input, id)
-        }
-        Rel::Join { left, right, .. } => type_of_column(left, id).or_else(|| type_of_column(right, id)),
-        Rel::Filter { input, .. }
-        | Rel::Barrier { input }
-        | Rel::Sort { input, .. }
-        | Rel::Limit { input, .. }
-        | Rel::DistinctOn { input, .. }
-        | Rel::Sample { input, .. }
-        | Rel::Lock { input, .. } => type_of_column(input, id),
-    }
 }
 
 /// A filter's conjunct as a semi- or anti-join of the input, if it can be one.

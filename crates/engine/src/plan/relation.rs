@@ -32,7 +32,7 @@ use stoa_sql::typed::expr::{ExprPlanner, binary, column};
 use stoa_sql::typed::tree::{ColId, CteId, Expr, ExprKind, JoinKind, OperRef, Query, Rel, SetOp, SortKey};
 use stoa_sql::typed::udf::projected_constant;
 use stoa_sql::typed::walk::walk_volatile;
-use stoa_sql::typed::{column_name, deeper, from_datafusion, walk};
+use stoa_sql::typed::{column_name, deeper, from_datafusion, sorted::type_of_column, walk};
 
 /// The rows of a CTE that was computed, or that a recursion is computing.
 #[derive(Clone, Debug)]
@@ -608,7 +608,7 @@ impl Planner {
     pub(crate) fn columns_given(&self, rel: &Rel) -> Vec<(ColId, SqlType)> {
         let mut given: Vec<ColId> = decorrelate::given_columns(rel).into_iter().filter(|c| self.is_used(*c)).collect();
         given.sort();
-        given.into_iter().filter_map(|c| decorrelate::type_of_column(rel, c).map(|ty| (c, ty))).collect()
+        given.into_iter().filter_map(|c| type_of_column(rel, c).map(|ty| (c, ty))).collect()
     }
 
     /// The right side is run for each distinct row of what it uses of the left, unless it is a function or a join says the same.
@@ -634,7 +634,7 @@ impl Planner {
         {
             let mut all: Vec<(ColId, Expr)> = Vec::new();
             for c in decorrelate::given_columns(left) {
-                if let Some(ty) = decorrelate::type_of_column(left, c).filter(|_| self.is_used(c)) {
+                if let Some(ty) = type_of_column(left, c).filter(|_| self.is_used(c)) {
                     all.push((c, Expr::column(c, ty)));
                 }
             }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use stoa_pg::registry::{FuncKind, NativeWindow, Registry};
 use stoa_pg::{PgError, PgResult, PgType, SqlType};
 use stoa_sql::typed::guard::only_where;
+use stoa_sql::typed::sorted::sorted_input;
 use stoa_sql::typed::tree::{
     AggregateExpr, ColId, Expr, ExprKind, FrameBound, FrameExclusion, FrameUnits, OperRef, Rel, SortKey, WindowExpr,
 };
@@ -140,7 +141,7 @@ impl Planner {
         // Rows are numbered in the order of a sorted subquery.
         let mut sorted = None;
         if windows.iter().any(|(_, w)| numbers(w)) {
-            sorted = self.sorted_input(input);
+            sorted = sorted_input(input, &mut || self.fresh());
             for (_, w) in windows.iter_mut().filter(|(_, w)| numbers(w)) {
                 w.order_by = sorted.as_ref().map_or_else(Vec::new, |(_, keys)| keys.clone());
             }

@@ -1,10 +1,12 @@
 //! Passes rows on and claims nothing about them: neither an order nor columns that are constant.
 //!
 //! Fault: DataFusion takes what is known of a column below GROUPING SETS for known above them too, where it is NULL in the sets without it;
-//! and a constant of the side that an outer join extends with NULLs for one above the join. Sorts and groupings by it would go wrong. Of
-//! GROUPING SETS apache/datafusion#11291 and #24421 (closed) were parts, of unions #23528; of outer joins no issue was found.
-//! May go: the part about outer joins when `still_takes_constants_of_an_extended_side_for_constants` fails; the others when
-//! `sql-tests/neutral/orders_by_what_is_constant.slt` passes without them.
+//! and a constant of the side that an outer join extends with NULLs for one above the join. Sorts and groupings by it would go wrong.
+//! An order by the key of groups is one by all that follow it, so that a window over `PARTITION BY key, x` is given rows ordered by the key alone; when
+//! it runs it looks for both in the order that its input names, and fails. Of
+//! GROUPING SETS apache/datafusion#11291 and #24421 (closed) were parts, of unions #23528; of outer joins and windows no issue was found.
+//! May go: the part about outer joins when `still_takes_constants_of_an_extended_side_for_constants` fails; that about windows when
+//! `sql-tests/neutral/windows_over_unique_columns.slt` passes without it; the others when `orders_by_what_is_constant.slt` does.
 //! Read `plan::aggregate` next.
 
 use crate::node::{MakeExec, extend};
@@ -18,6 +20,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec};
 use datafusion::physical_plan::union::UnionExec;
+use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, SendableRecordBatchStream,
     replace_children_if_necessary,
@@ -43,7 +46,7 @@ pub fn plan(input: LogicalPlan) -> PgResult<LogicalPlan> {
 }
 
 /// Puts [`ForgetPropertiesExec`] over the sides of outer joins that have constants and are extended with NULLs, over sides of joins that have keys,
-/// and over unions of parts that have constants or equal columns. Runs when joins have their sides.
+/// below windows over such keys and more, and over unions of parts that have constants or equal columns. Runs when joins have their sides.
 #[derive(Debug)]
 pub struct UnsafeConstants;
 
@@ -54,6 +57,10 @@ impl PhysicalOptimizerRule for UnsafeConstants {
             let known = |part: &Arc<dyn ExecutionPlan>| !part.equivalence_properties().eq_group().is_empty();
             if plan.downcast_ref::<UnionExec>().is_some_and(|union| union.inputs().iter().any(known)) {
                 return Ok(Transformed::yes(Arc::new(ForgetPropertiesExec::new(plan))));
+            }
+            if let Some(input) = keyed_partitions(&plan) {
+                let forgotten = Arc::new(ForgetPropertiesExec::new(Arc::clone(input)));
+                return replace_children_if_necessary(plan, vec![forgotten]).map(Transformed::yes);
             }
             let hash = plan.downcast_ref::<HashJoinExec>().map(|join| *join.join_type());
             let Some(kind) = hash.or_else(|| plan.downcast_ref::<NestedLoopJoinExec>().map(|join| *join.join_type())) else {
@@ -86,6 +93,14 @@ impl PhysicalOptimizerRule for UnsafeConstants {
     fn schema_check(&self) -> bool {
         true
     }
+}
+
+/// The input of a window over several partition keys, if that has a key.
+fn keyed_partitions(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<dyn ExecutionPlan>> {
+    let bounded = plan.downcast_ref::<BoundedWindowAggExec>().map(|window| (window.window_expr(), window.input()));
+    let (exprs, input) = bounded.or_else(|| plan.downcast_ref::<WindowAggExec>().map(|window| (window.window_expr(), window.input())))?;
+    let several = exprs.first().is_some_and(|window| window.partition_by().len() > 1);
+    (several && !input.equivalence_properties().constraints().is_empty()).then_some(input)
 }
 
 impl ForgetPropertiesExec {

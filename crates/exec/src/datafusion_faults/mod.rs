@@ -14,6 +14,7 @@
 //! | [`restore_sorts`] | leaves sort keys out that are missed above |
 //! | [`skip_rows`] | counts OFFSET in an order that its rules change |
 //! | [`sliding`] | wants rows taken back of aggregates that cannot |
+//! | [`top_groups`] | hands limits down to groups that windows and other groups read |
 
 pub mod effects;
 pub mod filter_barrier;
@@ -23,3 +24,4 @@ pub mod options;
 pub mod restore_sorts;
 pub mod skip_rows;
 pub mod sliding;
+pub mod top_groups;

@@ -94,7 +94,7 @@ pub const RULES: &[Rule] = {
         rule("OptimizeAggregateOrder", P, Kept, false),
         rule("ProjectionPushdown", P, Kept, false),
         rule("OutputRequirements", P, Kept, true),
-        rule("LimitAggregation", P, Kept, false),
+        rule("LimitAggregation", P, Mended, false),
         rule("LimitPushPastWindows", P, Kept, false),
         rule("HashJoinBuffering", P, Dropped, false),
         rule("LimitPushdown", P, Kept, false),

@@ -10,6 +10,7 @@ mod cases;
 pub mod datetime;
 pub mod encoding;
 pub mod format;
+pub mod hash;
 pub mod information_schema;
 pub mod json;
 pub mod jsonpath;
@@ -31,6 +32,7 @@ pub fn register(r: &mut Registry) {
     text::register(r);
     quote::register(r);
     bytea::register(r);
+    hash::register(r);
     regexp::register(r);
     datetime::register(r);
     format::register(r);

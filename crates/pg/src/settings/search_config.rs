@@ -1,6 +1,7 @@
 //! The text search configurations that there are, and their names.
 
 use crate::error::{PgError, PgResult};
+use crate::names::parse_name;
 use crate::sqlstate::SqlState;
 
 /// A text search configuration.
@@ -46,8 +47,14 @@ impl Config {
     /// # Errors
     /// 42704 for names that are no configuration, 0A000 for those of PostgreSQL that are not done.
     pub fn named(name: &str) -> PgResult<Self> {
-        let written = name.trim();
-        match written.strip_prefix("pg_catalog.").unwrap_or(written) {
+        let parts = parse_name(name)?;
+        let known = match parts.as_slice() {
+            [name] => name,
+            [schema, name] if schema == "pg_catalog" => name,
+            [_, _] => "",
+            _ => return Err(PgError::unsupported(format!("cross-database references are not implemented: {}", parts.join(".")))),
+        };
+        match known {
             "simple" => Ok(Config::Simple),
             "english" => Ok(Config::English),
             "arabic" | "armenian" | "basque" | "catalan" | "danish" | "dutch" | "finnish" | "french" | "german" | "greek" | "hindi"
@@ -56,7 +63,7 @@ impl Config {
                 Err(PgError::unsupported(format!("text search configuration \"{name}\" is not supported"))
                     .hint("There are simple and english; full text indexes have stemmers for more languages."))
             }
-            _ => Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("text search configuration \"{name}\" does not exist"))),
+            _ => Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("text search configuration \"{}\" does not exist", parts.join(".")))),
         }
     }
 }

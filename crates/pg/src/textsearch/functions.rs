@@ -313,7 +313,14 @@ fn set_weight(vector: &str, weight: &str) -> PgResult<String> {
         "B" | "b" => 2,
         "C" | "c" => 1,
         "D" | "d" => 0,
-        other => return Err(PgError::new(SqlState::INTERNAL_ERROR, format!("unrecognized weight: {}", other.bytes().next().unwrap_or(0)))),
+        other => {
+            // PostgreSQL takes the first byte for it, and shows it as `"char"` is shown.
+            let first = match other.bytes().next().unwrap_or(0) {
+                byte @ (0 | 0x80..) => format!("\\{byte:03o}"),
+                byte => char::from(byte).to_string(),
+            };
+            return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized weight: \"{first}\"")));
+        }
     };
     let mut vector = Vector::stored(vector)?;
     vector.lexemes.values_mut().flatten().for_each(|p| p.weight = weight);

@@ -15,6 +15,7 @@ const ORDERS: &[(&str, &[&str])] = &[
         &[
             "sqlstate",
             "error",
+            "names",
             "memory",
             "types",
             "settings",

@@ -48,6 +48,7 @@ impl Binder<'_> {
             lateral_only: false,
             refused: None,
             nullable: false,
+            found: None,
             table_oid: None,
             scalar: false,
         })

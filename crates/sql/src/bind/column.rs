@@ -1,7 +1,7 @@
 //! References to columns, whole rows and system columns.
 
 use super::expr::{bool_type, or};
-use super::scope::{FromItem, Refusal, record_type};
+use super::scope::{FromItem, Refusal, ScopeColumn, record_type};
 use super::sqlparser_span::Span;
 use super::{Binder, fold};
 use crate::typed::tree::{Expr, ExprKind};
@@ -49,6 +49,7 @@ impl Binder<'_> {
                 }
                 let item = item.clone();
                 let row = whole_row(&item);
+                self.wants_marks |= item.nullable && item.found.is_none() && told_by(&item).is_none();
                 self.note_meaning(span, &item);
                 for c in &item.columns {
                     self.note_origin(c.origin);
@@ -244,6 +245,11 @@ impl Binder<'_> {
         })
     }
 
+    /// Whether a value is the row of an item of FROM.
+    pub(super) fn is_whole_row(&self, value: &Expr) -> bool {
+        self.scopes.iter().flat_map(|scope| &scope.items).any(|item| whole_row(item) == *value)
+    }
+
     pub fn note_origin(&mut self, origin: Option<(u32, u32)>) {
         if let Some((table, column)) = origin {
             self.note_use(table, Some(stoa_table::catalog::ColumnId(column)));
@@ -263,16 +269,23 @@ fn lateral_error(table: &str, refusal: Refusal) -> PgError {
     }
 }
 
+/// A column of the item's key.
+fn told_by(item: &FromItem) -> Option<Expr> {
+    let key = item.key.as_deref()?;
+    let of_key = |c: &&ScopeColumn| matches!(c.expr.kind, ExprKind::Column(id) if key.contains(&id));
+    item.columns.iter().find(of_key).map(|c| c.expr.clone())
+}
+
 /// The row of an item as one value; NULL where an outer join found none.
 fn whole_row(item: &FromItem) -> Expr {
-    let (nullable, key, mut columns) = (item.nullable, item.key.as_deref(), item.columns.clone());
+    let mut columns = item.columns.clone();
     columns.retain(|c| !c.name.starts_with(super::search::HIDDEN));
     let ty = record_type(&columns, &item.fields);
-    // A column of the key tells; of what has no key, any column that is not NULL.
-    let telling = columns.iter().find(|c| matches!(c.expr.kind, ExprKind::Column(id) if key.is_some_and(|key| key.contains(&id))));
-    let tests = match telling {
-        _ if !nullable => Vec::new(),
-        Some(column) => vec![column.expr.clone()],
+    // A column of the key tells, or a mark; without, any column that is not NULL.
+    let mark = item.found.map(|mark| Expr::column(mark, bool_type()));
+    let tests = match told_by(item).or(mark) {
+        _ if !item.nullable => Vec::new(),
+        Some(column) => vec![column],
         None => columns.iter().map(|c| c.expr.clone()).collect(),
     };
     let found: Vec<Expr> = tests.into_iter().map(|e| Expr::new(ExprKind::IsNotNull(Box::new(e)), bool_type())).collect();

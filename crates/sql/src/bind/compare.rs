@@ -4,6 +4,7 @@ use super::Binder;
 use super::expr::{and, bool_type, is_row_syntax, not, or};
 use super::resolve::can_coerce;
 use super::subscript::is_reference;
+use crate::typed::once::Shared;
 use crate::typed::tree::{Expr, ExprKind, OperRef, Query};
 use crate::typed::walk;
 use datafusion_common::ScalarValue;
@@ -85,6 +86,12 @@ impl Binder<'_> {
                 // (a, b) < (x, y)  is  a < x OR (a = x AND b < y)
                 let strict = op.trim_end_matches('=');
                 let last = left.len() - 1;
+                let mut shared = Shared::default();
+                let mut once = |side: Vec<Expr>, b: &mut Self| -> Vec<Expr> {
+                    let used_again = |(at, e)| if at < last { shared.value(e, &mut || b.new_col()) } else { e };
+                    side.into_iter().enumerate().map(used_again).collect()
+                };
+                let (left, right) = (once(left, self), once(right, self));
                 let mut alternatives = Vec::with_capacity(left.len());
                 for i in 0..left.len() {
                     let mut all = Vec::with_capacity(i + 1);
@@ -95,7 +102,7 @@ impl Binder<'_> {
                     all.push(self.operator(name, Some(left[i].clone()), right[i].clone())?);
                     alternatives.push(and(all));
                 }
-                Ok(or(alternatives))
+                Ok(shared.around(or(alternatives)))
             }
         }
     }
@@ -149,15 +156,18 @@ impl Binder<'_> {
             }
         };
         let (Some(right), Some(left)) = (args.pop(), args.pop()) else { return Err(PgError::internal("= has two arguments")) };
+        let mut shared = Shared::default();
+        let (left, right) = (shared.value(left, &mut || self.new_col()), shared.value(right, &mut || self.new_col()));
         if left.ty.ty != right.ty.ty || left.ty.arrow != right.ty.arrow {
             // Equality of two types knows nothing of NULLs.
             let null = |e: &Expr| Expr::new(ExprKind::IsNull(Box::new(e.clone())), bool_type());
             let nulls = and(vec![null(&left), null(&right)]);
             let equal = Box::new(Expr::new(ExprKind::Oper { oper, args: vec![left, right] }, bool_type()));
             let same = or(vec![nulls, Expr::new(ExprKind::IsBool { arg: equal, value: Some(true), negated: false }, bool_type())]);
-            return Ok(if negated { same } else { not(same) });
+            return Ok(shared.around(if negated { same } else { not(same) }));
         }
-        Ok(Expr::new(ExprKind::IsDistinct { left: Box::new(left), right: Box::new(right), equal: Box::new(oper), negated }, bool_type()))
+        let test = ExprKind::IsDistinct { left: Box::new(left), right: Box::new(right), equal: Box::new(oper), negated };
+        Ok(shared.around(Expr::new(test, bool_type())))
     }
 
     pub(super) fn bind_in_list(&mut self, expr: &E, list: &[E], negated: bool, syntax: &E) -> PgResult<Expr> {

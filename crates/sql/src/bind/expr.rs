@@ -3,6 +3,7 @@
 use super::scope::Clause;
 use super::{Binder, MAX_DEPTH};
 use crate::typed::deeper;
+use crate::typed::once::Shared;
 use crate::typed::tree::{Expr, ExprKind, Query};
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
@@ -112,7 +113,11 @@ impl Binder<'_> {
                 self.bind_match(columns, match_value, opt_search_modifier.as_ref()).map_err(|e| e.at(self.pos_span(match_value.span)))
             }
             E::TypedString(typed) => {
-                let target = self.type_of(&typed.data_type)?;
+                let target = match typed.data_type {
+                    // Before a literal, no length is no limit.
+                    ast::DataType::Char(None) | ast::DataType::Character(None) => SqlType::new(PgType::Bpchar),
+                    _ => self.type_of(&typed.data_type)?,
+                };
                 let literal = self.bind_value(&typed.value)?;
                 self.coerce(literal, &target, CastContext::Explicit).map_err(|e| e.at(self.pos_span(typed.value.span)))
             }
@@ -534,10 +539,12 @@ impl Binder<'_> {
     }
 
     fn bind_case(&mut self, operand: Option<&E>, conditions: &[ast::CaseWhen], otherwise: Option<&E>, syntax: &E) -> PgResult<Expr> {
+        let mut shared = Shared::default();
         let operand = match operand {
             Some(o) => {
                 let bound = self.bind_expr(o)?;
-                Some(self.resolve_unknown(bound)?)
+                let resolved = self.resolve_unknown(bound)?;
+                Some(shared.value(resolved, &mut || self.new_col()))
             }
             None => None,
         };
@@ -569,7 +576,7 @@ impl Binder<'_> {
             ty.typmod = -1;
         }
         let whens = tests.into_iter().zip(results).collect();
-        Ok(Expr::new(ExprKind::Case { whens, otherwise }, ty))
+        Ok(shared.around(Expr::new(ExprKind::Case { whens, otherwise }, ty)))
     }
 
     /// ARRAY[…], the elements of a given type or of their common one.

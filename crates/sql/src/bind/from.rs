@@ -56,7 +56,7 @@ impl Binder<'_> {
             }
             let right = self.bind_factor(&join.relation);
             self.each_item(first_item, right_item, |i| i.refused = None);
-            let right = right?;
+            let mut right = right?;
             let on = match constraint {
                 JoinConstraint::On(on) => {
                     // Only the two sides are visible.
@@ -119,10 +119,10 @@ impl Binder<'_> {
             self.outer_joins |= matches!(kind, JoinKind::Left | JoinKind::Right | JoinKind::Full);
             let here = self.scope().items.len();
             if matches!(kind, JoinKind::Left | JoinKind::Full) {
-                self.each_item(right_item, here, |i| i.nullable = true);
+                right.rel = self.fill_with_nulls(right.rel, right_item, here);
             }
             if matches!(kind, JoinKind::Right | JoinKind::Full) {
-                self.each_item(first_item, right_item, |i| i.nullable = true);
+                left.rel = self.fill_with_nulls(left.rel, first_item, right_item);
             }
             // The right side may refer to an item further left than its own join.
             let lateral = left.lateral || right.lateral;
@@ -138,7 +138,7 @@ impl Binder<'_> {
         self.scopes.last().unwrap_or(&EMPTY)
     }
 
-    fn each_item(&mut self, from: usize, to: usize, f: impl Fn(&mut FromItem)) {
+    pub(super) fn each_item(&mut self, from: usize, to: usize, f: impl Fn(&mut FromItem)) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.items[from..to].iter_mut().for_each(f);
         }
@@ -206,6 +206,7 @@ impl Binder<'_> {
             lateral_only: false,
             refused: None,
             nullable: false,
+            found: None,
             table_oid: None,
             scalar: false,
         };
@@ -713,7 +714,7 @@ impl Binder<'_> {
             return self.bind_table_function(&all, alias, ordinality);
         }
         let single = calls.len() == 1;
-        let mut is_scalar_item = single && !ordinality;
+        let (mut is_scalar_item, mut of_rows) = (single && !ordinality, false);
         for (name, args) in calls {
             let position = self.pos(name);
             let function_name = name_parts(name)?.last().cloned().unwrap_or_default();
@@ -782,9 +783,8 @@ impl Binder<'_> {
                         .at(position));
                     }
                     let ids: Vec<ColId> = set.columns.iter().map(|_| self.new_col()).collect();
-                    if set.columns.len() != 1 {
-                        is_scalar_item = false;
-                    }
+                    of_rows |= returns_record || super::function::takes_row_type(&set.func.0);
+                    is_scalar_item &= set.columns.len() == 1 && !of_rows;
                     let only = match set.columns.as_slice() {
                         [(_, SqlType { ty: PgType::Record(Some(record)), .. })] if !is_unnamed(record) => Some(record.clone()),
                         _ => None,
@@ -855,8 +855,8 @@ impl Binder<'_> {
         if let Some(id) = ordinality_id {
             visible.push(ScopeColumn { name: "ordinality".into(), expr: Expr::column(id, SqlType::new(PgType::Int8)), origin: None });
         }
-        // One column of one function takes the alias' name: FROM generate_series(1, 3) AS g.
-        if let (true, Some(alias), [one, ..]) = (single, alias, visible.as_mut_slice()) {
+        // One column of one function takes the alias' name, but of rows: FROM generate_series(1, 3) AS g.
+        if let (true, Some(alias), [one, ..]) = (single && !of_rows, alias, visible.as_mut_slice()) {
             let columns_of_function = sets.first().map_or(1, |(c, _)| c.len());
             let unnamed = sets.first().is_none_or(|(_, s)| match &s.func.0.kind {
                 FuncKind::Set { columns, .. } => columns.first().is_none_or(|(n, _)| n.is_empty()),

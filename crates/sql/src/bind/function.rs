@@ -4,6 +4,7 @@ use super::expr::bool_type;
 use super::resolve::{Choice, select_candidate};
 use super::scope::Clause;
 use super::{Binder, fold, name_parts};
+use crate::typed::once::Shared;
 use crate::typed::tree::{Expr, ExprKind, FuncRef, SetExpr, SortKey};
 use crate::typed::walk;
 use datafusion_common::ScalarValue;
@@ -85,6 +86,25 @@ impl Binder<'_> {
         self.bind_call(&name, call, function, syntax, position).map_err(|e| e.at(position))
     }
 
+    /// COALESCE, which looks at each of its values but the last twice.
+    fn coalesced(&mut self, mut list: Vec<Expr>, ty: &SqlType) -> Expr {
+        let last = list.len().saturating_sub(1);
+        let Some(at) = list.iter().take(last).position(walk::walk_volatile) else { return Expr::new(ExprKind::Coalesce(list), ty.clone()) };
+        let rest = list.split_off(at + 1);
+        let mut shared = Shared::default();
+        let mut values: Vec<Expr> = list.pop().into_iter().map(|value| shared.value(value, &mut || self.new_col())).collect();
+        match self.coalesced(rest, ty) {
+            Expr { kind: ExprKind::Coalesce(rest), .. } => values.extend(rest),
+            rest => values.push(rest),
+        }
+        let volatile = shared.around(Expr::new(ExprKind::Coalesce(values), ty.clone()));
+        if list.is_empty() {
+            return volatile;
+        }
+        list.push(volatile);
+        Expr::new(ExprKind::Coalesce(list), ty.clone())
+    }
+
     /// What the grammar of SQL gives a meaning of its own.
     fn bind_special(&mut self, name: &str, function: &ast::Function, syntax: &E) -> PgResult<Option<Expr>> {
         let quoted = matches!(function.name.0.first(), Some(ast::ObjectNamePart::Identifier(i)) if i.quote_style.is_some());
@@ -103,7 +123,7 @@ impl Binder<'_> {
                     return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \")\""));
                 }
                 let (list, ty) = self.unify_args(list, "COALESCE", function)?;
-                Expr::new(ExprKind::Coalesce(list), ty)
+                self.coalesced(list, &ty)
             }
             "greatest" | "least" => {
                 let list = call_args(function)?.positional.into_iter().map(|e| self.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
@@ -130,11 +150,13 @@ impl Binder<'_> {
                 let declared: Vec<PgType> = oper.left.iter().chain([&oper.right]).cloned().collect();
                 let (mut both, _) = self.apply_signature(&declared, false, &PgType::Bool, vec![a, b])?;
                 let (Some(b), Some(result)) = (both.pop(), both.pop()) else { return Err(PgError::internal("= has two arguments")) };
+                let mut shared = Shared::default();
+                let result = shared.value(result, &mut || self.new_col());
                 let ty = result.ty.clone();
                 let test = self.compare("=", result.clone(), b, syntax)?;
                 let null =
                     Expr::new(ExprKind::Const(ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?), ty.clone());
-                Expr::new(ExprKind::Case { whens: vec![(test, null)], otherwise: Some(Box::new(result)) }, ty)
+                shared.around(Expr::new(ExprKind::Case { whens: vec![(test, null)], otherwise: Some(Box::new(result)) }, ty))
             }
             "row" => {
                 let call = call_args(function)?;

@@ -12,6 +12,7 @@ mod assign;
 mod behind_views;
 pub mod collation;
 mod column;
+mod common_row;
 mod compare;
 pub mod dml;
 pub mod expiry;
@@ -169,6 +170,10 @@ pub struct Binder<'a> {
     pub hints: hint::Hints,
     /// See [`Bound::names_cursor`].
     pub names_cursor: bool,
+    /// Whether sides that outer joins fill with NULLs get a column that tells their rows: for whole rows of what has no key.
+    marks_rows: bool,
+    /// Whether it turned out that they need it.
+    wants_marks: bool,
 }
 
 /// How deep queries, subqueries and expressions may nest before 54001.
@@ -189,15 +194,28 @@ pub fn bind_statement(ctx: &BindContext<'_>, statement: &ast::Statement) -> PgRe
 /// # Errors
 /// As [`bind_statement`].
 pub fn bind_again(ctx: &BindContext<'_>, statement: &ast::Statement, read_with: Option<Arc<ValueSettings>>) -> PgResult<Bound> {
+    with_marks(ctx, |binder| {
+        binder.read_with.clone_from(&read_with);
+        Ok(match statement {
+            ast::Statement::Query(query) => binder.bind_top_query(query)?,
+            ast::Statement::Insert(_) | ast::Statement::Update { .. } | ast::Statement::Delete(_) | ast::Statement::Merge { .. } => {
+                BoundBody::Mutation(binder.bind_mutation(statement, true)?)
+            }
+            other => return Err(PgError::unsupported(format!("statement is not a query: {}", first_word(&other.to_string())))),
+        })
+    })
+}
+
+/// Binds; a second time, with marks of rows, what turns out to need them.
+fn with_marks(ctx: &BindContext<'_>, bind: impl Fn(&mut Binder<'_>) -> PgResult<BoundBody>) -> PgResult<Bound> {
     let mut binder = Binder::new(ctx.clone());
-    binder.read_with = read_with;
-    let body = match statement {
-        ast::Statement::Query(query) => binder.bind_top_query(query)?,
-        ast::Statement::Insert(_) | ast::Statement::Update { .. } | ast::Statement::Delete(_) | ast::Statement::Merge { .. } => {
-            BoundBody::Mutation(binder.bind_mutation(statement, true)?)
-        }
-        other => return Err(PgError::unsupported(format!("statement is not a query: {}", first_word(&other.to_string())))),
-    };
+    let body = bind(&mut binder)?;
+    if !binder.wants_marks {
+        return binder.finish(body);
+    }
+    let mut binder = Binder::new(ctx.clone());
+    binder.marks_rows = true;
+    let body = bind(&mut binder)?;
     binder.finish(body)
 }
 
@@ -207,10 +225,10 @@ pub fn bind_again(ctx: &BindContext<'_>, statement: &ast::Statement, read_with: 
 /// # Errors
 /// As [`bind_statement`].
 pub fn bind_over_all_rows(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult<Bound> {
-    let mut binder = Binder::new(ctx.clone());
-    binder.all_rows = true;
-    let body = binder.bind_top_query(query)?;
-    binder.finish(body)
+    with_marks(ctx, |binder| {
+        binder.all_rows = true;
+        binder.bind_top_query(query)
+    })
 }
 
 /// Binds the query of a materialized view from the text that is kept of it.
@@ -218,10 +236,10 @@ pub fn bind_over_all_rows(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult
 /// # Errors
 /// As [`bind_statement`].
 pub fn bind_stored_query(ctx: &BindContext<'_>, view: Oid, query: &ast::Query) -> PgResult<Bound> {
-    let mut binder = Binder::new(ctx.clone());
-    binder.views.push(view);
-    let body = binder.bind_top_query(query)?;
-    binder.finish(body)
+    with_marks(ctx, |binder| {
+        binder.views.push(view);
+        binder.bind_top_query(query)
+    })
 }
 
 /// Binds an expression over the columns of a table: CHECK, generated columns, index expressions and predicates.
@@ -430,6 +448,8 @@ impl<'a> Binder<'a> {
             stars: Vec::new(),
             hints: hint::Hints::default(),
             names_cursor: false,
+            marks_rows: false,
+            wants_marks: false,
         }
     }
 

@@ -3,11 +3,31 @@
 //! As in PostgreSQL, a FULL JOIN needs an equality of its sides, unless a condition above that is strict in a side's column makes a
 //! LEFT, RIGHT or inner join of it (Galindo-Legaria and Rosenthal 1997). [`check`] narrows first and then refuses.
 
+use super::Binder;
+use crate::typed::sorted::type_of_column;
 use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, JoinKind, Query, Rel};
 use crate::typed::walk;
 use crate::typed::walk::given_columns;
+use datafusion_common::ScalarValue;
 use std::collections::HashSet;
-use stoa_pg::{PgError, PgResult};
+use stoa_pg::{PgError, PgResult, PgType, SqlType};
+
+impl Binder<'_> {
+    /// The side of an outer join with these items, which it fills with NULLs.
+    pub(super) fn fill_with_nulls(&mut self, rel: Rel, from: usize, to: usize) -> Rel {
+        self.each_item(from, to, |i| i.nullable = true);
+        if !self.marks_rows {
+            return rel;
+        }
+        let columns = given_columns(&rel).into_iter().map(|c| Some((c, Expr::column(c, type_of_column(&rel, c)?)))).collect();
+        let Some(mut exprs): Option<Vec<(ColId, Expr)>> = columns else { return rel };
+        exprs.sort_by_key(|(c, _)| *c);
+        let mark = self.new_col();
+        exprs.push((mark, Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(true))), SqlType::new(PgType::Bool))));
+        self.each_item(from, to, |i| i.found = i.found.or(Some(mark)));
+        Rel::Project { input: Box::new(rel), exprs }
+    }
+}
 
 pub type Columns = HashSet<ColId>;
 type Condition = (Expr, bool);

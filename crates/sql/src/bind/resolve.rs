@@ -2,6 +2,7 @@
 //! ("Functions and Operators: Type Conversion").
 
 use super::Binder;
+use super::common_row::{common_row, is_row, no_common_row};
 use crate::typed::condition::settled;
 use crate::typed::tree::{Expr, ExprKind, OperRef};
 use arrow::datatypes::DataType;
@@ -194,6 +195,9 @@ impl Binder<'_> {
             match &candidate {
                 None => candidate = Some(ty.clone()),
                 Some(current) if current == ty => {}
+                Some(current) if is_row(current) && is_row(ty) => {
+                    candidate = Some(common_row(current, ty).ok_or_else(|| no_common_row(what).at(written(i)))?);
+                }
                 Some(current) => {
                     if current.category() != ty.category() {
                         return Err(PgError::new(
@@ -724,22 +728,23 @@ fn is_consistent(signature: &[PgType], given: &[PgType]) -> bool {
 
 /// The type that PostgreSQL chooses for several, if they are of one category.
 fn common_of(types: &[PgType]) -> Option<PgType> {
-    let mut candidate: Option<&PgType> = None;
+    let mut candidate: Option<PgType> = None;
     for ty in types {
-        match candidate {
-            None => candidate = Some(ty),
+        match &candidate {
+            None => candidate = Some(ty.clone()),
             Some(current) if current == ty => {}
+            Some(current) if is_row(current) && is_row(ty) => candidate = common_row(current, ty).or(candidate),
             Some(current) => {
                 if !current.is_preferred()
                     && can_coerce(current, ty, CastContext::Implicit)
                     && !can_coerce(ty, current, CastContext::Implicit)
                 {
-                    candidate = Some(ty);
+                    candidate = Some(ty.clone());
                 }
             }
         }
     }
-    candidate.cloned()
+    candidate
 }
 
 fn keep_best(live: &mut Vec<usize>, score: impl Fn(usize) -> usize) {

@@ -126,6 +126,8 @@ pub struct FromItem {
     pub refused: Option<Refusal>,
     /// On the side of an outer join that is filled with NULLs.
     pub nullable: bool,
+    /// A column that is not NULL where that join found a row; see [`super::Binder::mark_rows`].
+    pub found: Option<ColId>,
     pub table_oid: Option<u32>,
     /// Whether a function in FROM with one scalar column: `SELECT g FROM generate_series(…) g`.
     pub scalar: bool,
@@ -223,6 +225,7 @@ impl Scope {
             lateral_only: false,
             refused: None,
             nullable: false,
+            found: None,
             table_oid: Some(table.oid),
             scalar: false,
         });

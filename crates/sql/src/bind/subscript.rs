@@ -80,9 +80,11 @@ impl Binder<'_> {
         let ty = record.fields[index].1.clone();
         match &value.kind {
             ExprKind::Row(items) => return Ok(items[index].clone()),
-            // Without a row its columns are NULL, too.
+            // Where an outer join found no row, its columns are NULL, too.
             ExprKind::Case { whens, otherwise: None } => {
-                if let [(_, Expr { kind: ExprKind::Row(items), .. })] = whens.as_slice() {
+                if let [(_, Expr { kind: ExprKind::Row(items), .. })] = whens.as_slice()
+                    && self.is_whole_row(&value)
+                {
                     return Ok(items[index].clone());
                 }
             }

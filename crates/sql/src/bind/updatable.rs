@@ -70,6 +70,7 @@ impl ViewTarget {
             lateral_only: false,
             refused: None,
             nullable: false,
+            found: None,
             table_oid: Some(self.oid),
             scalar: false,
         }

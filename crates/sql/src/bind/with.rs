@@ -3,7 +3,8 @@
 use super::query::Branch;
 use super::select::Tail;
 use super::{Binder, CteEntry, fold};
-use crate::typed::tree::{Bound, BoundBody, ColId, Cte, CteBody, CteId, Expr, Output, Query, Rel, SetOp};
+use crate::typed::sorted::{of_key, sorted_input};
+use crate::typed::tree::{Bound, BoundBody, ColId, Cte, CteBody, CteId, Expr, Output, Query, Rel, SetOp, SortKey};
 use crate::typed::walk;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -479,6 +480,45 @@ pub fn inline_ctes(bound: &mut Bound, next_col: u32, materialized: &[CteId], not
         }
         each_rel_mut(bound, &mut |rel| replace_cte(rel, &cte, body, &mut next));
         bound.ctes.remove(index);
+    }
+    keep_orders(bound, &mut || {
+        next += 1;
+        ColId(next)
+    });
+}
+
+/// Who reads a sorted CTE that is computed by itself reads its rows in their order, as if the query stood there.
+fn keep_orders(bound: &mut Bound, fresh: &mut dyn FnMut() -> ColId) {
+    for at in 0..bound.ctes.len() {
+        let cte = &mut bound.ctes[at];
+        let CteBody::Query(body) = &mut cte.body else { continue };
+        let Some((rel, keys)) = sorted_input(body, fresh) else { continue };
+        **body = Rel::Sort { input: Box::new(rel), keys: keys.clone() };
+        cte.columns.extend(keys.iter().filter_map(|key| Some((of_key(key)?, key.expr.ty.clone()))));
+        let id = cte.id;
+        each_rel_mut(bound, &mut |rel| sort_scans(rel, id, &keys, fresh));
+    }
+}
+
+fn sort_scans(rel: &mut Rel, id: CteId, keys: &[SortKey], fresh: &mut dyn FnMut() -> ColId) {
+    if let Rel::CteScan { cte, columns } = rel
+        && *cte == id
+    {
+        let mut own = Vec::with_capacity(keys.len());
+        for key in keys {
+            let Some(source) = of_key(key) else { return };
+            let (column, ty) = (fresh(), key.expr.ty.clone());
+            columns.push((column, source, ty.clone()));
+            own.push(SortKey { expr: Expr::column(column, ty), ..key.clone() });
+        }
+        *rel = Rel::Sort { input: Box::new(std::mem::replace(rel, Rel::One)), keys: own };
+        return;
+    }
+    for e in walk::exprs_mut(rel) {
+        walk::subqueries_mut(e, &mut |q| sort_scans(&mut q.rel, id, keys, fresh));
+    }
+    for child in walk::children_mut(rel) {
+        sort_scans(child, id, keys, fresh);
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Invariant: the text binds again to the same expression.
 
+use crate::typed::once::written;
 use crate::typed::tree::{ColId, Expr, ExprKind};
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
@@ -189,6 +190,18 @@ fn quote_plain(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
+/// The arguments of COALESCE; what follows a volatile one is an expression over it.
+fn in_one_list(args: &[Expr]) -> Vec<Expr> {
+    let mut args = args.to_vec();
+    while let Some(Expr { kind: ExprKind::Once { id, value, body }, .. }) = args.last()
+        && let ExprKind::Coalesce(rest) = written(*id, value, body).kind
+    {
+        args.pop();
+        args.extend(rest);
+    }
+    args
+}
+
 /// Whether pretty printing takes an expression for one that holds together without parentheses.
 fn is_one_word(expr: &Expr) -> bool {
     match &expr.kind {
@@ -312,7 +325,8 @@ impl Deparser<'_> {
                 out.push_str(&format!("\n    ELSE {otherwise}\nEND"));
                 out
             }
-            ExprKind::Coalesce(args) => format!("COALESCE({})", self.list(args)?),
+            ExprKind::Once { id, value, body } => return self.expr(&written(*id, value, body)),
+            ExprKind::Coalesce(args) => format!("COALESCE({})", self.list(&in_one_list(args))?),
             ExprKind::Extreme { args, greatest } => format!("{}({})", if *greatest { "GREATEST" } else { "LEAST" }, self.list(args)?),
             ExprKind::Array(args) => {
                 if args.is_empty() {
@@ -350,6 +364,7 @@ impl Deparser<'_> {
             ExprKind::Field { .. }
             | ExprKind::RowIsNull { .. }
             | ExprKind::Param(_)
+            | ExprKind::Given(_)
             | ExprKind::ScalarSubquery(_)
             | ExprKind::Exists(_)
             | ExprKind::AnyQuery { .. }

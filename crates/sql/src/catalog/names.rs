@@ -1,6 +1,7 @@
 //! Names of catalog objects as SQL prints and reads them.
 
 use super::deparse::quote_name;
+pub use stoa_pg::names::parse_name;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, TableDescriptor, ViewDescriptor};
 
@@ -124,45 +125,6 @@ pub fn has_constraint(table: &TableDescriptor, name: &str) -> bool {
         || table.checks.iter().any(|c| c.name.name == name)
         || table.foreign_keys.iter().any(|f| f.name.name == name)
         || table.indexes.iter().any(|i| i.constraint.as_ref().is_some_and(|c| c.name == name))
-}
-
-/// The parts of a name in a string, as `regclass` reads them.
-///
-/// # Errors
-/// 42602 for what is no name.
-pub fn parse_name(text: &str) -> PgResult<Vec<String>> {
-    let invalid = || PgError::new(SqlState::INVALID_NAME, "invalid name syntax");
-    let mut parts = Vec::new();
-    let mut chars = text.trim().chars().peekable();
-    loop {
-        while chars.next_if(|c| c.is_whitespace()).is_some() {}
-        let mut part = String::new();
-        if chars.next_if_eq(&'"').is_some() {
-            loop {
-                match chars.next() {
-                    Some('"') if chars.next_if_eq(&'"').is_some() => part.push('"'),
-                    Some('"') => break,
-                    Some(c) => part.push(c),
-                    None => return Err(invalid()),
-                }
-            }
-        } else {
-            // As PostgreSQL: anything up to a dot or white space.
-            while let Some(c) = chars.next_if(|c| *c != '.' && !c.is_whitespace()) {
-                part.extend(c.to_lowercase());
-            }
-        }
-        if part.is_empty() {
-            return Err(invalid());
-        }
-        parts.push(part);
-        while chars.next_if(|c| c.is_whitespace()).is_some() {}
-        match chars.next() {
-            None => return Ok(parts),
-            Some('.') => {}
-            Some(_) => return Err(invalid()),
-        }
-    }
 }
 
 /// The OID of a relation named in a string.

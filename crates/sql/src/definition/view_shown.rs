@@ -128,6 +128,20 @@ pub(super) fn speak(tree: &mut impl VisitMut) {
                 let inner = std::mem::replace(&mut **expr, ast::Expr::Value(ast::Value::Null.with_empty_span()));
                 **expr = ast::Expr::Nested(Box::new(inner));
             }
+            if let ast::Expr::Prefixed { prefix, .. } = e
+                && let Some(operator) = prefix.value.strip_prefix(marks::PREFIX_OPERATOR)
+            {
+                prefix.value = operator.trim().to_owned();
+            }
+            ControlFlow::Continue(())
+        }
+        fn pre_visit_value(&mut self, literal: &mut ast::ValueWithSpan) -> ControlFlow<()> {
+            // sqlparser takes a quote behind a backslash or a quote for one that is escaped already.
+            if let ast::Value::SingleQuotedString(text) = &mut literal.value
+                && (text.contains("''") || text.contains("\\'"))
+            {
+                literal.value = ast::Value::EscapedStringLiteral(std::mem::take(text));
+            }
             ControlFlow::Continue(())
         }
         fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {

@@ -52,7 +52,8 @@ impl ExprPlanner<'_> {
 
     fn converted(&self, e: &Expr) -> PgResult<DfExpr> {
         Ok(match &e.kind {
-            ExprKind::Column(id) => column(*id),
+            ExprKind::Column(id) | ExprKind::Given(id) => column(*id),
+            ExprKind::Once { id, value, body } => self.once(*id, value, body)?,
             ExprKind::Const(value) => DfExpr::Literal(value.clone(), None),
             ExprKind::Param(index) => {
                 let value = self

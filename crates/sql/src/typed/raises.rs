@@ -49,6 +49,8 @@ pub fn raises_itself(eval: &EvalContext, e: &Expr) -> bool {
         | ExprKind::IsDistinct { .. }
         | ExprKind::Case { .. }
         | ExprKind::Coalesce(_)
+        | ExprKind::Once { .. }
+        | ExprKind::Given(_)
         | ExprKind::Extreme { .. }
         | ExprKind::Row(_)
         | ExprKind::Field { .. }

@@ -98,6 +98,14 @@ pub enum ExprKind {
         otherwise: Option<Box<Expr>>,
     },
     Coalesce(Vec<Expr>),
+    /// `body` with a value that is computed once, however often [`ExprKind::Given`] of its id stands there.
+    Once {
+        id: ColId,
+        value: Box<Expr>,
+        body: Box<Expr>,
+    },
+    /// The value of the [`ExprKind::Once`] of this id around it.
+    Given(ColId),
     /// GREATEST and LEAST; the operator is `>` or `<` of the type.
     Extreme {
         args: Vec<Expr>,
@@ -726,7 +734,7 @@ impl Expr {
     pub fn children(&self) -> Vec<&Expr> {
         let mut out: Vec<&Expr> = Vec::new();
         match &self.kind {
-            ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Param(_) => {}
+            ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Given(_) => {}
             ExprKind::Func { args, .. }
             | ExprKind::Oper { args, .. }
             | ExprKind::And(args)
@@ -744,6 +752,7 @@ impl Expr {
             | ExprKind::RowIsNull { arg, .. }
             | ExprKind::Field { arg, .. } => out.push(arg),
             ExprKind::IsDistinct { left, right, .. } => out.extend([&**left, &**right]),
+            ExprKind::Once { value, body, .. } => out.extend([&**value, &**body]),
             ExprKind::Case { whens, otherwise } => {
                 for (when, then) in whens {
                     out.extend([when, then]);
@@ -783,7 +792,7 @@ impl Expr {
     pub fn children_mut(&mut self) -> Vec<&mut Expr> {
         let mut out: Vec<&mut Expr> = Vec::new();
         match &mut self.kind {
-            ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Param(_) => {}
+            ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Given(_) => {}
             ExprKind::Func { args, .. }
             | ExprKind::Oper { args, .. }
             | ExprKind::And(args)
@@ -801,6 +810,7 @@ impl Expr {
             | ExprKind::RowIsNull { arg, .. }
             | ExprKind::Field { arg, .. } => out.push(arg),
             ExprKind::IsDistinct { left, right, .. } => out.extend([&mut **left, &mut **right]),
+            ExprKind::Once { value, body, .. } => out.extend([&mut **value, &mut **body]),
             ExprKind::Case { whens, otherwise } => {
                 for (when, then) in whens {
                     out.extend([when, then]);

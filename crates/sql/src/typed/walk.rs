@@ -585,6 +585,7 @@ pub fn walk_volatile(expr: &Expr) -> bool {
     expr.any(&mut |e| match &e.kind {
         ExprKind::Func { func, .. } => func.0.volatility == stoa_pg::registry::Volatility::Volatile,
         ExprKind::Set(s) => s.func.0.volatility == stoa_pg::registry::Volatility::Volatile,
+        ExprKind::Given(_) => true,
         _ => false,
     })
 }

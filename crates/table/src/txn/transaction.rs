@@ -71,6 +71,14 @@ struct Savepoint {
     on_commit: usize,
     on_rollback: usize,
     deferred: usize,
+    constraints: Constraints,
+}
+
+/// SET CONSTRAINTS: of all, then of single ones.
+#[derive(Clone, Default)]
+struct Constraints {
+    all: Option<bool>,
+    single: HashMap<Oid, bool>,
 }
 
 #[derive(Default)]
@@ -97,9 +105,7 @@ struct State {
     deferred: Vec<Box<dyn DeferredWork>>,
     /// How many waited when the running statement began.
     deferred_mark: usize,
-    /// SET CONSTRAINTS: of all, then of single ones.
-    all_deferred: Option<bool>,
-    deferral: HashMap<Oid, bool>,
+    constraints: Constraints,
     isolation: Isolation,
     read_only: bool,
     lock_timeout: Option<Duration>,
@@ -618,10 +624,9 @@ impl Transaction {
         let mut state = self.state.lock();
         match constraints {
             None => {
-                state.all_deferred = Some(deferred);
-                state.deferral.clear();
+                state.constraints = Constraints { all: Some(deferred), single: HashMap::new() };
             }
-            Some(oids) => state.deferral.extend(oids.iter().map(|oid| (*oid, deferred))),
+            Some(oids) => state.constraints.single.extend(oids.iter().map(|oid| (*oid, deferred))),
         }
     }
 
@@ -632,7 +637,7 @@ impl Transaction {
             return false;
         }
         let state = self.state.lock();
-        state.deferral.get(&constraint.oid).copied().or(state.all_deferred).unwrap_or(constraint.initially_deferred)
+        state.constraints.single.get(&constraint.oid).copied().or(state.constraints.all).unwrap_or(constraint.initially_deferred)
     }
 }
 

@@ -71,6 +71,9 @@ pub(super) fn physical() -> Vec<Physical> {
         let at = rules.iter().position(|rule| rule.name() == name).unwrap_or(rules.len());
         rules.insert(at, rule);
     };
+    for rule in rules.iter_mut().filter(|rule| rule.name() == "LimitAggregation") {
+        *rule = Arc::new(stoa_exec::datafusion_faults::top_groups::TopGroups::new());
+    }
     // The order of joins is chosen before their sides; it needs the sizes of scans.
     before(&mut rules, "join_selection", Arc::new(super::join_order::JoinOrder));
     // Ways to read are chosen once joins have their sides, and before orders and partitions are seen to.

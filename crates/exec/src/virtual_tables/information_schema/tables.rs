@@ -24,7 +24,9 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             && t.wants("table_name", v.name.as_str())
             && is_shown(ctx, v.oid)
         {
-            table_row(ctx, t, v.schema, &v.name, "VIEW", t.reads("is_insertable_into") && written(ctx).is_updatable(v));
+            let temporary = ctx.catalog.schema(v.schema).is_some_and(|schema| schema.temporary.is_some());
+            let kind = if temporary { "LOCAL TEMPORARY" } else { "VIEW" };
+            table_row(ctx, t, v.schema, &v.name, kind, t.reads("is_insertable_into") && written(ctx).is_updatable(v));
         }
     }
     for definition in definitions::all().filter(|definition| is_shown(ctx, definition.oid)) {

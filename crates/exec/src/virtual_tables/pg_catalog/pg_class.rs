@@ -80,7 +80,12 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         match &**relation {
             Relation::Table(_) => {}
             Relation::View(v) => {
-                let mut more = vec![("relispopulated", (!v.unpopulated).into()), ("reltype", V::Oid(row_type_oid(v.oid)))];
+                let temporary = ctx.catalog.schema(v.schema).is_some_and(|schema| schema.temporary.is_some());
+                let mut more = vec![
+                    ("relispopulated", (!v.unpopulated).into()),
+                    ("reltype", V::Oid(row_type_oid(v.oid))),
+                    ("relpersistence", persistence(temporary)),
+                ];
                 let kind = match v.materialized.and_then(|held| ctx.catalog.table(held)) {
                     Some(held) => {
                         more.extend([

@@ -22,6 +22,7 @@ impl Transaction {
             on_commit: state.on_commit.len(),
             on_rollback: state.on_rollback.len(),
             deferred: state.deferred.len(),
+            constraints: state.constraints.clone(),
         };
         state.savepoints.push(savepoint);
         Ok(())
@@ -68,6 +69,7 @@ impl Transaction {
         let Some(savepoint) = state.savepoints.get(at) else { return Ok(()) };
         state.catalog.clone_from(&savepoint.catalog);
         state.deferred.truncate(savepoint.deferred);
+        state.constraints.clone_from(&savepoint.constraints);
         state.on_commit.truncate(savepoint.on_commit);
         self.advisory.rollback_to(savepoint.advisory);
         self.manager.locks().release_many(self.group, savepoint.many_locks);
