@@ -217,10 +217,12 @@ pub enum Utility {
         options: Vec<NamedOption>,
         targets: Vec<MaintenanceTarget>,
     },
-    /// CHECK INDEX | TABLE name (REPAIR).
+    /// CHECK INDEX | TABLE name [WHERE condition] [REPAIR].
     Check {
         table: bool,
         name: ast::ObjectName,
+        /// As it is written.
+        condition: Option<String>,
         repair: bool,
     },
     Checkpoint,

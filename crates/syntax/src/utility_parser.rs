@@ -658,12 +658,6 @@ impl Parser<'_> {
         Ok(Utility::Analyze { options, targets: self.maintenance_targets()? })
     }
 
-    /// Behind CHECK INDEX or CHECK TABLE.
-    fn check(&mut self, table: bool) -> Parse<Utility> {
-        let name = self.object_name()?;
-        Ok(Utility::Check { table, name, repair: self.keyword("repair") })
-    }
-
     fn maintenance_targets(&mut self) -> Parse<Vec<MaintenanceTarget>> {
         let mut out = Vec::new();
         while self.at < self.tokens.len() {

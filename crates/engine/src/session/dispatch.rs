@@ -274,13 +274,13 @@ impl Session {
                 crate::ddl::analyze(&context, options, targets).await?;
                 done("ANALYZE")
             }
-            Utility::Check { table, name, repair } => {
+            Utility::Check { table, name, condition, repair } => {
                 self.start_query().await?;
                 if *repair {
                     self.check_writable("CHECK")?;
                 }
                 let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
-                Ok(Execution::Rows(Box::pin(super::check::run(&context, *table, name, *repair)).await?))
+                Ok(Execution::Rows(Box::pin(super::check::run(&context, *table, name, condition.as_deref(), *repair)).await?))
             }
             Utility::Checkpoint => {
                 let context = self.statement_context(statement.text.clone(), Arc::from([]))?;

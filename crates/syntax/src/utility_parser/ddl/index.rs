@@ -1,9 +1,10 @@
-//! CREATE INDEX, CREATE FULLTEXT INDEX and REINDEX.
+//! CREATE INDEX, CREATE FULLTEXT INDEX, REINDEX and CHECK.
 
 use crate::ast::{self, Ident};
 use crate::ddl::{CreateIndex, Ddl, IndexElement, ReindexTarget, StorageOption};
 use crate::error::SyntaxError;
 use crate::grammar::{Parse, Parser};
+use crate::utility::Utility;
 use sqlparser::tokenizer::Token;
 
 impl Parser<'_> {
@@ -202,5 +203,18 @@ impl Parser<'_> {
             }
         };
         Ok(Ddl::Reindex { target, concurrently })
+    }
+
+    /// Behind CHECK INDEX or CHECK TABLE.
+    pub(crate) fn check(&mut self, table: bool) -> Parse<Utility> {
+        let name = self.object_name()?;
+        let condition = if self.keyword("where") {
+            let first = self.at;
+            self.expr()?;
+            Some(self.text_from(first))
+        } else {
+            None
+        };
+        Ok(Utility::Check { table, name, condition, repair: self.keyword("repair") })
     }
 }
