@@ -28,7 +28,10 @@ impl Binder<'_> {
         self.note_use(target.table.oid, None);
         self.note_writes(&target.levels, Privileges::INSERT, &[]);
         let overriding = self.take_overriding(&insert.columns);
+        let outer = self.hints.enter(&insert.optimizer_hints);
         let result = self.bind_insert_into(insert, &target);
+        self.hints.leave(outer);
+        self.loads |= std::mem::take(&mut self.hints.loads);
         (self.overriding_system, self.overriding_user) = overriding;
         result
     }

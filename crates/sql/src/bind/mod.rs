@@ -169,6 +169,8 @@ pub struct Binder<'a> {
     pub hints: hint::Hints,
     /// See [`Bound::names_cursor`].
     pub names_cursor: bool,
+    /// See [`Bound::loads`].
+    loads: bool,
 }
 
 /// How deep queries, subqueries and expressions may nest before 54001.
@@ -430,6 +432,7 @@ impl<'a> Binder<'a> {
             stars: Vec::new(),
             hints: hint::Hints::default(),
             names_cursor: false,
+            loads: false,
         }
     }
 
@@ -522,6 +525,7 @@ impl<'a> Binder<'a> {
             schemas,
             warnings: self.hints.into_warnings(),
             names_cursor: self.names_cursor,
+            loads: self.loads,
             unpopulated: self.unpopulated,
             policies_of: self.policies_of,
         };

@@ -88,7 +88,7 @@ impl Parser<'_> {
         let returning = self.returning()?;
         Ok(Statement::Insert(ast::Insert {
             insert_token: self.attached(start),
-            optimizer_hints: Vec::new(),
+            optimizer_hints: self.hints_behind(start),
             or: None,
             ignore: false,
             into: true,
