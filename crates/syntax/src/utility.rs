@@ -71,7 +71,11 @@ pub struct Declare {
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum CopySource {
-    Table { name: ast::ObjectName, columns: Vec<ast::Ident> },
+    /// A column with a type is one that the table need not declare.
+    Table {
+        name: ast::ObjectName,
+        columns: Vec<ast::TableAliasColumnDef>,
+    },
     Query(Box<ast::Statement>),
 }
 

@@ -444,9 +444,8 @@ impl Parser<'_> {
         } else {
             let name = self.object_name()?;
             let mut columns = Vec::new();
-            if self.token(&Token::LParen) {
-                columns = self.idents()?;
-                self.expect_token(&Token::RParen)?;
+            if self.peek(0) == Some(&Token::LParen) {
+                columns = self.copied_columns()?;
             }
             CopySource::Table { name, columns }
         };

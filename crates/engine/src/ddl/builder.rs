@@ -78,6 +78,7 @@ impl<'a> TableBuilder<'a> {
             expires: None,
             timestamp: None,
             entries_of: None,
+            dynamic: None,
         };
         Ok(Self::over(work, table, names))
     }

@@ -83,6 +83,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
             TableElement::Family(_) => {}
         }
     }
+    super::dynamic::set(&mut builder, &create.options)?;
     families(&mut builder, create)?;
     if super::raw::is_asked(&create.options)? {
         super::raw::make(&mut builder, create).await?;
@@ -457,8 +458,8 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
                 let names: Vec<String> = value.split(',').map(|n| n.trim().to_lowercase()).collect();
                 columns = Some(builder.columns_named(&names, "named in salt_columns")?);
             }
-            // What it says is done.
-            "raw" => {}
+            // What they say is done.
+            "raw" | super::dynamic::OPTION => {}
             name if storage_parameters::is_known(name, Of::Table) => {
                 storage_parameters::check(option, Of::Table)?;
                 builder.table.options.push((option.name.clone(), value));

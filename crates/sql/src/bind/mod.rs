@@ -40,6 +40,7 @@ pub mod suggest;
 pub mod targets;
 pub mod text_match;
 pub mod type_name;
+pub mod undeclared;
 pub mod updatable;
 mod window;
 mod with;
@@ -135,6 +136,8 @@ pub struct Binder<'a> {
     pub overriding_system: bool,
     /// OVERRIDING USER VALUE was written.
     pub overriding_user: bool,
+    /// Undeclared columns of the table that the statement changes.
+    undeclared: Vec<undeclared::Undeclared>,
     /// The statement has a FULL JOIN.
     pub full_joins: bool,
     /// It has an outer join of any kind.
@@ -414,6 +417,7 @@ impl<'a> Binder<'a> {
             not_materialized: Vec::new(),
             untyped: HashMap::new(),
             recursing: Vec::new(),
+            undeclared: Vec::new(),
             overriding_system: false,
             overriding_user: false,
             full_joins: false,

@@ -69,7 +69,7 @@ impl Parser<'_> {
         let mut columns = Vec::new();
         if self.peek(0) == Some(&Token::LParen) && !self.query_in_parens(0) {
             self.at += 1;
-            columns = self.list(Self::target_column)?;
+            columns = self.list(Self::inserted_column)?;
             self.expect_token(&Token::RParen)?;
         }
         columns.extend(self.overriding()?);
@@ -141,6 +141,17 @@ impl Parser<'_> {
             parts.push(marks::mark(marks::SUBSCRIPTS, self.text_from(first), span));
         }
         Ok(ObjectName::from(parts))
+    }
+
+    /// A column of INSERT: with a type it is one that the table need not declare.
+    fn inserted_column(&mut self) -> Parse<ObjectName> {
+        let mut name = self.target_column()?;
+        if name.0.len() == 1 && !matches!(self.peek(0), Some(Token::Comma | Token::RParen) | None) {
+            let (first, span) = (self.at, self.span());
+            self.data_type()?;
+            name.0.push(ast::ObjectNamePart::Identifier(marks::mark(marks::TYPE, self.text_from(first), span)));
+        }
+        Ok(name)
     }
 
     /// The text of the tokens from `first` up to here.
@@ -249,12 +260,21 @@ impl Parser<'_> {
     /// The table that is changed, with its alias.
     fn changed_table(&mut self) -> Parse<ast::TableFactor> {
         let name = self.relation_name()?;
+        let start = self.at;
+        let undeclared = match self.peek(0) {
+            Some(Token::LParen) => self.undeclared_columns().map_err(|_| {
+                self.at = start;
+                self.unexpected()
+            })?,
+            _ => Vec::new(),
+        };
         let explicit = self.keyword("as");
         let alias = if explicit || (self.is_column_id(0) && !self.peek_keyword(0, "set")) {
             Some(ast::TableAlias { explicit, name: self.ident()?, columns: Vec::new(), at: None })
         } else {
             None
         };
+        let alias = super::alias::with_undeclared(&name, alias, undeclared);
         Ok(table_factor(name, alias))
     }
 
@@ -388,7 +408,7 @@ impl Parser<'_> {
             self.expect("insert")?;
             let mut columns = Vec::new();
             if self.token(&Token::LParen) {
-                columns = self.list(Self::target_column)?;
+                columns = self.list(Self::inserted_column)?;
                 self.expect_token(&Token::RParen)?;
             }
             columns.extend(self.overriding()?);
