@@ -20,7 +20,7 @@ impl Binder<'_> {
         let ast::TableObject::TableName(name) = &insert.table else {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "INSERT needs the name of a table"));
         };
-        if insert.overwrite || insert.ignore || insert.or.is_some() || insert.partitioned.is_some() {
+        if insert.overwrite || insert.ignore || insert.or.is_some() {
             return Err(PgError::unsupported("this form of INSERT is not supported"));
         }
         let target = self.target(name, "insert into")?;
@@ -47,7 +47,8 @@ impl Binder<'_> {
     fn bind_insert_into(&mut self, insert: &ast::Insert, target: &Target) -> PgResult<Mutation> {
         let table = target.table.clone();
         let mut given: Vec<Place> = Vec::new();
-        let named: Vec<&ast::ObjectName> = insert.columns.iter().filter(|c| !is_overriding(c)).collect();
+        let partitioned = self.partitioned(insert.partitioned.as_deref(), target)?;
+        let named: Vec<&ast::ObjectName> = insert.columns.iter().chain(&partitioned).filter(|c| !is_overriding(c)).collect();
         self.undeclared_of_list(target, &named)?;
         for column in named.iter().copied() {
             let name = column.0.first().and_then(|part| part.as_ident()).map(fold).unwrap_or_default();
@@ -130,6 +131,26 @@ impl Binder<'_> {
             returning_columns,
             checks: target.view_checks(replaces_rows),
         })
+    }
+
+    /// All columns of the target, those of PARTITION last.
+    fn partitioned(&self, partition: Option<&[E]>, target: &Target) -> PgResult<Vec<ast::ObjectName>> {
+        let Some(partition) = partition else { return Ok(Vec::new()) };
+        let mut last = Vec::with_capacity(partition.len());
+        for column in partition {
+            let E::Identifier(ident) = column else { return Err(PgError::internal("a partition without a column")) };
+            let found = self.assigned_column(&target.shape, &ast::ObjectName::from(vec![ident.clone()]))?;
+            if !target.table.is_primary(found.id) {
+                let message = format!("column \"{}\" does not partition table \"{}\"", found.name, target.shape.name);
+                return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, message)
+                    .hint("A partition is told by columns of the primary key.")
+                    .at(self.pos_span(ident.span)));
+            }
+            last.push(found.name);
+        }
+        let named = |name: &String| ast::ObjectName::from(vec![ast::Ident::with_quote('"', name.as_str())]);
+        let others = target.shape.visible_columns().filter(|c| c.generated.is_none()).map(|c| &c.name).filter(|name| !last.contains(name));
+        Ok(others.chain(&last).map(named).collect())
     }
 
     /// Several rows of VALUES that call volatile functions get their defaults from such functions one after the other, as the rest of the

@@ -3,6 +3,7 @@
 use crate::ast::{self, Ident};
 use crate::ddl::{CreateIndex, Ddl, IndexElement, ReindexTarget, StorageOption};
 use crate::error::SyntaxError;
+use crate::grammar::call::plain_call;
 use crate::grammar::{Parse, Parser};
 use crate::utility::Utility;
 use sqlparser::tokenizer::Token;
@@ -16,9 +17,15 @@ impl Parser<'_> {
             if self.keyword("collate") {
                 expr = ast::Expr::Collate { expr: Box::new(expr), collation: self.object_name()? };
             }
-            // Hyperdrive's entries have values of one length; here they have the whole value.
+            // Hyperdrive's entries have the beginning of a text.
             if self.keywords(&["segment", "length"]) {
-                self.signed_integer()?;
+                let length = self.signed_integer()?;
+                if length < 1 {
+                    self.at -= 1;
+                    return Err(self.unexpected());
+                }
+                let length = ast::Expr::Value(ast::Value::Number(length.to_string(), false).into());
+                expr = plain_call(Ident::new("left"), vec![expr, length]);
             }
             let operator_class =
                 if self.is_column_id(0) && !self.peek_any(0, &["asc", "desc", "nulls"]) { Some(self.object_name()?) } else { None };
