@@ -247,6 +247,39 @@ async fn errors_of_copied_rows_tell_their_line() {
     assert_eq!(client.answer().await, "T D:2,4 D:3,4 C:SELECT_2 T D:20000 C:SELECT_1 Z:I");
 }
 
+/// Columns that a table need not declare are copied with their types.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn undeclared_columns_are_copied() {
+    let running = start().await;
+    let mut client = Client::connect(running.address).await;
+    client.send(&[&query("CREATE TABLE t (a int PRIMARY KEY) WITH (dynamic_columns)")]).await;
+    assert_eq!(client.answer().await, "C:CREATE_TABLE Z:I");
+    for (sql, data, wanted) in [
+        ("COPY t (a, b text, \"C\" int) FROM STDIN", "1\tx\t5\n2\t\\N\t6\n", Ok("COPY 2")),
+        ("COPY t (a, b text, c int) FROM STDIN", "3\tx\ty\n", Err("22P02")),
+        ("COPY t (a, b) FROM STDIN", "", Err("42703")),
+        ("COPY t (a int) FROM STDIN", "4\n", Ok("COPY 1")),
+        ("COPY t (a text) FROM STDIN", "", Err("42804")),
+        ("COPY t (a, b text) FROM STDIN WHERE a > 1", "", Err("0A000")),
+    ] {
+        client.send(&[&query(sql)]).await;
+        let (kind, body) = client.next().await.unwrap();
+        let answer = if kind == b'G' {
+            client.send(&[&message(b'd', data.as_bytes()), &message(b'c', b"")]).await;
+            client.until_ready().await
+        } else {
+            client.until_ready().await.into_iter().chain([(kind, body)]).collect()
+        };
+        let text = |wanted: u8| answer.iter().find(|(kind, _)| *kind == wanted).map(|(_, body)| String::from_utf8_lossy(body).into_owned());
+        match wanted {
+            Ok(tag) => assert_eq!(text(b'C').unwrap_or_default().trim_end_matches('\0'), tag, "{sql}"),
+            Err(code) => assert!(text(b'E').unwrap_or_default().contains(&format!("\0C{code}\0")), "{sql}"),
+        }
+    }
+    client.send(&[&query("COPY t (a, \"C\" int, b varchar(5)) TO STDOUT")]).await;
+    assert_eq!(client.answer().await, "H d:1\t5\tx d:2\t6\t\\N d:4\t\\N\t\\N c C:COPY_3 Z:I");
+}
+
 /// What a new connection sends, and what comes until its end.
 async fn raw(address: std::net::SocketAddr, bytes: &[u8], end: bool) -> Vec<u8> {
     let mut socket = TcpStream::connect(address).await.unwrap();

@@ -254,6 +254,8 @@ pub enum AlterAction {
         column: Column,
         if_not_exists: bool,
     },
+    /// `ADD COLUMN … FROM DYNAMIC`: an undeclared column becomes a declared one.
+    PromoteColumn(Column),
     DropColumn {
         name: Ident,
         if_exists: bool,

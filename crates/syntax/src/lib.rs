@@ -7,6 +7,7 @@ pub mod database;
 pub mod ddl;
 pub mod error;
 mod grammar;
+pub mod hyperdrive;
 mod keywords;
 mod lexer;
 pub mod locking;

@@ -12,6 +12,8 @@ pub const EXPRESSION: char = '(';
 pub const PREDICATE: char = '?';
 /// Subscripts behind a column that UPDATE sets.
 pub const SUBSCRIPTS: char = '[';
+/// The type behind an undeclared column among those of INSERT.
+pub const TYPE: char = ':';
 /// OVERRIDING SYSTEM VALUE or USER VALUE among the columns of INSERT.
 pub const OVERRIDING: char = '!';
 

@@ -71,7 +71,11 @@ pub struct Declare {
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum CopySource {
-    Table { name: ast::ObjectName, columns: Vec<ast::Ident> },
+    /// A column with a type is one that the table need not declare.
+    Table {
+        name: ast::ObjectName,
+        columns: Vec<ast::TableAliasColumnDef>,
+    },
     Query(Box<ast::Statement>),
 }
 
@@ -217,10 +221,12 @@ pub enum Utility {
         options: Vec<NamedOption>,
         targets: Vec<MaintenanceTarget>,
     },
-    /// CHECK INDEX | TABLE name (REPAIR).
+    /// CHECK INDEX | TABLE name [WHERE condition] [REPAIR].
     Check {
         table: bool,
         name: ast::ObjectName,
+        /// As it is written.
+        condition: Option<String>,
         repair: bool,
     },
     Checkpoint,

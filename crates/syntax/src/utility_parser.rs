@@ -444,9 +444,8 @@ impl Parser<'_> {
         } else {
             let name = self.object_name()?;
             let mut columns = Vec::new();
-            if self.token(&Token::LParen) {
-                columns = self.idents()?;
-                self.expect_token(&Token::RParen)?;
+            if self.peek(0) == Some(&Token::LParen) {
+                columns = self.copied_columns()?;
             }
             CopySource::Table { name, columns }
         };
@@ -656,12 +655,6 @@ impl Parser<'_> {
             options.push(NamedOption { name: "verbose".into(), value: None, position });
         }
         Ok(Utility::Analyze { options, targets: self.maintenance_targets()? })
-    }
-
-    /// Behind CHECK INDEX or CHECK TABLE.
-    fn check(&mut self, table: bool) -> Parse<Utility> {
-        let name = self.object_name()?;
-        Ok(Utility::Check { table, name, repair: self.keyword("repair") })
     }
 
     fn maintenance_targets(&mut self) -> Parse<Vec<MaintenanceTarget>> {

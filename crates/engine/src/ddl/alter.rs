@@ -182,7 +182,7 @@ fn check_kind(kind: ObjectKind, relation: &Relation) -> PgResult<()> {
 pub(super) fn refused(action: &AlterAction, relation: &str, kind: &str) -> PgError {
     let words = match action {
         AlterAction::Unsupported(words) => return PgError::unsupported(format!("ALTER TABLE {words} is not supported")),
-        AlterAction::AddColumn { .. } => "ADD COLUMN",
+        AlterAction::AddColumn { .. } | AlterAction::PromoteColumn(_) => "ADD COLUMN",
         AlterAction::DropColumn { .. } => "DROP COLUMN",
         AlterAction::SetDefault { .. } | AlterAction::DropDefault { .. } => "ALTER COLUMN ... SET DEFAULT",
         AlterAction::SetNotNull { .. } => "ALTER COLUMN ... SET NOT NULL",
@@ -341,6 +341,7 @@ pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: 
     super::map::check_action(work, &table, action)?;
     match action {
         AlterAction::AddColumn { column, if_not_exists } => add_column(work, table, column, *if_not_exists).await,
+        AlterAction::PromoteColumn(column) => super::dynamic::promote(work, table, column).await,
         AlterAction::DropColumn { name, if_exists, cascade } => drop_column(work, table, &fold(name), *if_exists, *cascade).await,
         AlterAction::SetDefault { .. }
         | AlterAction::DropDefault { .. }
@@ -366,8 +367,8 @@ pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: 
         AlterAction::Rename(new) => rename(work, table.oid, &fold(new)),
         AlterAction::SetSchema(schema) => set_schema(work, table.oid, &fold(schema)),
         AlterAction::OwnerTo(role) => super::owner::change(work, RightsOf::Relation(table.oid), role),
-        AlterAction::SetOptions(options) => alter_options(work, table, options, true),
-        AlterAction::ResetOptions(options) => alter_options(work, table, options, false),
+        AlterAction::SetOptions(options) => alter_options(work, table, options, true).await,
+        AlterAction::ResetOptions(options) => alter_options(work, table, options, false).await,
         AlterAction::AlterFamily { name, options } => alter_family(work, table, &fold(name), options),
         AlterAction::AddFamily { family, if_not_exists } => add_family(work, table, family, *if_not_exists).await,
         AlterAction::DropFamily { name, if_exists } => drop_family(work, table, &fold(name), *if_exists),
@@ -589,8 +590,12 @@ async fn alter_constraint(work: Work<'_>, mut table: TableDescriptor, action: &A
     }
 }
 
-fn alter_options(work: Work<'_>, mut table: TableDescriptor, options: &[StorageOption], set: bool) -> PgResult<()> {
+async fn alter_options(work: Work<'_>, table: TableDescriptor, options: &[StorageOption], set: bool) -> PgResult<()> {
     storage_parameters::check_once(options)?;
+    let oid = table.oid;
+    let others = super::dynamic::alter(work, table, options, set).await?;
+    let options = others.as_slice();
+    let Some(mut table) = work.catalog().table(oid).cloned() else { return Ok(()) };
     if let Some(unknown) = options.iter().find(|o| !storage_parameters::is_known(&o.name, Of::Table)) {
         let error = storage_parameters::unrecognized(&unknown.name);
         return Err(match unknown.name.as_str() {

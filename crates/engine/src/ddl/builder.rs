@@ -9,7 +9,7 @@ use super::work::{Work, folded, undefined_relation};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::collation;
 use stoa_sql::bind::scope::Clause;
-use stoa_sql::bind::{bind_stored_expr, fold, type_name};
+use stoa_sql::bind::{bind_stored_expr, fold};
 use stoa_sql::catalog::names::has_constraint;
 use stoa_sql::typed::tree::{Expr, ExprKind};
 use stoa_syntax::ast;
@@ -78,6 +78,7 @@ impl<'a> TableBuilder<'a> {
             expires: None,
             timestamp: None,
             entries_of: None,
+            dynamic: None,
         };
         Ok(Self::over(work, table, names))
     }
@@ -180,15 +181,14 @@ impl<'a> TableBuilder<'a> {
             }
             return Ok(id);
         }
-        let ty = type_name::sql_type(&column.data_type).map_err(|e| e.at(self.work.position_of(column.name.span)))?;
+        let ty = row_key::type_of_column(&column.data_type).map_err(|e| e.at(self.work.position_of(column.name.span)))?;
         let said = collation::of_column(column.collation.as_ref(), &ty.ty)?;
         let id = self.push_column(name.clone(), ty)?;
         if let Some(column) = self.column_mut(id) {
             column.collation = said;
         }
-        if matches!(column.data_type, ast::DataType::TinyInt(_)) {
-            let range = row_key::tinyint_range(&name)?;
-            self.add_check(&range.0, &range.1).await?;
+        if let Some((constraint, check)) = row_key::check_of_type(&name, &column.data_type)? {
+            self.add_check(&constraint, &check).await?;
         }
         Ok(id)
     }

@@ -291,3 +291,41 @@ async fn drift_is_found_without_being_asked_for_and_kept() {
     answer(&mut s, "CHECK TABLE t").await;
     assert_eq!(answer(&mut s, told).await, "i|20|0|f|NULL");
 }
+
+#[tokio::test]
+async fn some_rows_are_checked_and_repaired() {
+    let database = database().await;
+    let mut s = connect(&database);
+    for sql in [
+        "CREATE TABLE t (id int PRIMARY KEY, a int)",
+        "CREATE INDEX i ON t (a)",
+        "INSERT INTO t SELECT n, n FROM generate_series(1, 9) n",
+        "CREATE TABLE keyless (a int)",
+        "CREATE INDEX k ON keyless (a)",
+    ] {
+        answer(&mut s, sql).await;
+    }
+    let i = table(&database, "t").indexes[0].storage;
+    let sound = entries(&database, i).await;
+    // The entry of row 1 is missing, and row 2 has one of another value besides.
+    change(&database, |m| {
+        m.delete_row(i, &sound[0].0);
+        let mut stale = sound[1].0.clone();
+        stale[4] ^= 0x40;
+        m.put(i, &stale, INDEX_FAMILY, &[], &sound[1].1);
+    })
+    .await;
+    assert_eq!(answer(&mut s, "CHECK INDEX i WHERE id > 2").await, "");
+    // The index is not asked for the rows.
+    for condition in ["id = 1", "a = 1", "a BETWEEN 1 AND 1 OR id = 1"] {
+        let told = answer(&mut s, &format!("CHECK INDEX i WHERE {condition}")).await;
+        assert!(told.starts_with("i|missing") && !told.contains("; "), "{condition}: {told}");
+    }
+    let told = answer(&mut s, "CHECK TABLE t WHERE id = 2").await;
+    assert!(told.starts_with("i|stale") && !told.contains("; "), "{told}");
+    assert!(answer(&mut s, "CHECK INDEX i WHERE id = 1 REPAIR").await.ends_with("|t"));
+    assert_eq!(entries(&database, i).await.len(), sound.len() + 1);
+    assert!(answer(&mut s, "CHECK INDEX i WHERE id < 5 REPAIR").await.ends_with("|t"));
+    assert_eq!(entries(&database, i).await, sound);
+    assert!(answer(&mut s, "CHECK INDEX k WHERE a = 1").await.starts_with("0A000"));
+}

@@ -102,6 +102,7 @@ pub(super) fn families(
         source.families.iter().map(|f| FamilyDescriptor { columns: f.columns.iter().filter_map(to).collect(), ..f.clone() }).collect();
     builder.table.expires.clone_from(&source.expires);
     builder.table.timestamp = source.timestamp.as_ref().and_then(to);
+    builder.table.dynamic = source.dynamic.as_ref().and_then(to);
 }
 
 /// INCLUDING STORAGE: how rows are spread, if the row key is the same.

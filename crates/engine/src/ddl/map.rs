@@ -49,7 +49,7 @@ pub(super) fn check(table: &TableDescriptor) -> PgResult<()> {
     generated.map_or(Ok(()), |c| Err(PgError::unsupported(format!("column \"{}\" of maps cannot be generated", c.name))))
 }
 
-/// Refuses maps among the columns of what a query makes.
+/// Refuses maps among the columns of a materialized view.
 ///
 /// # Errors
 /// 0A000.
@@ -57,8 +57,7 @@ pub(super) fn check_query(column: &str, ty: &SqlType) -> PgResult<()> {
     if !matches!(ty.ty, PgType::Map(..)) {
         return Ok(());
     }
-    Err(PgError::unsupported(format!("column \"{column}\" of maps cannot be made by a query"))
-        .hint("Make the table first and INSERT into it, or cast the column to jsonb."))
+    Err(PgError::unsupported(format!("column \"{column}\" of maps cannot be in a materialized view")).hint("Cast the column to jsonb."))
 }
 
 /// The family whose options the entries of a column have.
@@ -310,10 +309,6 @@ pub(super) fn check_action(work: Work<'_>, table: &TableDescriptor, action: &Alt
         }
         AlterAction::DropColumn { name, .. } => {
             column(name).is_some_and(|c| table.is_primary(c.id)).then_some("a column of the primary key")
-        }
-        AlterAction::RestoreTo(_) => {
-            return Err(PgError::unsupported(format!("table \"{}\" with maps cannot be restored", table.name))
-                .hint("Restore its columns by UPDATE … FROM the table AS OF SYSTEM TIME."));
         }
         _ => None,
     };

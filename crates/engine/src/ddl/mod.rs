@@ -14,6 +14,7 @@ mod builder;
 mod data_time;
 mod database;
 mod dependency;
+mod dynamic;
 #[cfg(test)]
 mod epoch_tests;
 pub(crate) mod expiry;

@@ -28,7 +28,7 @@ pub(super) fn pass(action: &AlterAction) -> Pass {
         | AlterAction::DropExpression { .. } => Pass::Drop,
         AlterAction::SetType { .. } => Pass::Type,
         AlterAction::AddFamily { .. } => Pass::AddFamily,
-        AlterAction::AddColumn { .. } => Pass::AddColumn,
+        AlterAction::AddColumn { .. } | AlterAction::PromoteColumn(_) => Pass::AddColumn,
         AlterAction::SetNotNull { .. } | AlterAction::AlterIdentity { .. } => Pass::ColumnAttributes,
         AlterAction::AddConstraint(constraint) => match constraint.kind {
             ConstraintKind::PrimaryKey(_) | ConstraintKind::Unique(_) | ConstraintKind::Exclude => Pass::IndexConstraint,

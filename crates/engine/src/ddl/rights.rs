@@ -212,7 +212,7 @@ fn check_alter(work: &Work<'_>, kind: ObjectKind, name: &ObjectName, actions: &[
                     check_schema(&work.catalog(), work.ctx.role, schema.oid, Privileges::CREATE)?;
                 }
             }
-            AlterAction::AddColumn { column, .. } => check_column(work, column)?,
+            AlterAction::AddColumn { column, .. } | AlterAction::PromoteColumn(column) => check_column(work, column)?,
             AlterAction::AddConstraint(constraint) => {
                 if let ConstraintKind::ForeignKey { references, .. } = &constraint.kind {
                     check_references(work, references, table)?;

@@ -221,13 +221,67 @@ pub(crate) fn check_order(ty: &SqlType) -> PgResult<()> {
     Ok(())
 }
 
-/// The check of a TINYINT, which is a smallint of one byte.
+/// The type of a column that is written with this one: a struct is an object.
 ///
 /// # Errors
-/// None: the text is one of ours.
-pub(super) fn tinyint_range(column: &str) -> PgResult<(Constraint, ast::Expr)> {
-    let text = format!("{} BETWEEN -128 AND 127", quote_name(column));
-    let expr = stoa_syntax::parse_expression(&text).map_err(stoa_sql::bind::syntax_error)?;
+/// 42704.
+pub(super) fn type_of_column(data_type: &ast::DataType) -> PgResult<SqlType> {
+    stoa_sql::bind::type_name::sql_type(if matches!(data_type, ast::DataType::Struct(..)) { &ast::DataType::JSONB } else { data_type })
+}
+
+/// What a type asks of the values of a column beside what the type that they are kept in does.
+///
+/// # Errors
+/// As [`struct_fields`].
+pub(super) fn check_of_type(column: &str, data_type: &ast::DataType) -> PgResult<Option<(Constraint, ast::Expr)>> {
+    match data_type {
+        ast::DataType::Struct(fields, _) => struct_fields(column, fields).map(Some),
+        // A smallint of one byte.
+        ast::DataType::TinyInt(_) => check_of(&format!("{} BETWEEN -128 AND 127", quote_name(column))).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// The check of a STRUCT, which is a jsonb: an object of its fields and no others, each with a value that its type takes, or none.
+///
+/// # Errors
+/// 42704 for types that there are not; 42701 for a field that comes twice.
+fn struct_fields(column: &str, fields: &[ast::StructField]) -> PgResult<(Constraint, ast::Expr)> {
+    let text_of = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let (own, mut names) = (quote_name(column), Vec::with_capacity(fields.len()));
+    let mut parts = vec![format!("jsonb_typeof({own}) = 'object'")];
+    for field in fields {
+        let name = field.field_name.as_ref().map(stoa_sql::bind::fold).unwrap_or_default();
+        let key = text_of(&name);
+        if names.contains(&key) {
+            return Err(PgError::new(
+                SqlState::DUPLICATE_COLUMN,
+                format!("field \"{name}\" of column \"{column}\" specified more than once"),
+            ));
+        }
+        let kinds = match &field.field_type {
+            ast::DataType::Struct(..) | ast::DataType::Map(..) => Some("'object', 'null'"),
+            ast::DataType::Array(_) => Some("'array', 'null'"),
+            other => match stoa_sql::bind::type_name::sql_type(other)?.ty {
+                PgType::Text | PgType::Varchar | PgType::Bpchar => Some("'string', 'null'"),
+                PgType::Json | PgType::Jsonb => None,
+                _ => {
+                    // A value that the type does not take is an error of the cast.
+                    parts.push(format!("(({own} ->> {key})::{other} IS NULL) = (({own} ->> {key}) IS NULL)"));
+                    None
+                }
+            },
+        };
+        parts.extend(kinds.map(|kinds| format!("coalesce(jsonb_typeof({own} -> {key}) IN ({kinds}), true)")));
+        names.push(key);
+    }
+    parts.push(format!("{own} - ARRAY[{}]::text[] = '{{}}'", names.join(", ")));
+    check_of(&parts.join(" AND "))
+}
+
+/// A check as a constraint, and its condition.
+fn check_of(text: &str) -> PgResult<(Constraint, ast::Expr)> {
+    let expr = stoa_syntax::parse_expression(text).map_err(stoa_sql::bind::syntax_error)?;
     let constraint = Constraint {
         name: None,
         kind: ConstraintKind::Check(expr.clone()),

@@ -8,11 +8,15 @@ use super::storage_parameters::{self, Of};
 use super::work::{Work, undefined_relation};
 use arrow::array::ArrayRef;
 use futures::StreamExt;
+use std::sync::Arc;
 use std::time::Duration;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::{bind_statement, bind_stored_query, fold};
-use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Output, Query, Rel};
+use stoa_sql::typed::tree::{
+    Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Mutation, MutationKind, MutationTarget, OnConflict, Output, Query, Rel, RowChecks,
+    TargetUse,
+};
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{Constraint, ConstraintKind, CreateTable, CreateTableAs, OnCommitAction, RowSource, StorageOption, TableElement};
 use stoa_table::catalog::{
@@ -79,6 +83,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
             TableElement::Family(_) => {}
         }
     }
+    super::dynamic::set(&mut builder, &create.options)?;
     families(&mut builder, create)?;
     if super::raw::is_asked(&create.options)? {
         super::raw::make(&mut builder, create).await?;
@@ -453,8 +458,8 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
                 let names: Vec<String> = value.split(',').map(|n| n.trim().to_lowercase()).collect();
                 columns = Some(builder.columns_named(&names, "named in salt_columns")?);
             }
-            // What it says is done.
-            "raw" => {}
+            // What they say is done.
+            "raw" | super::dynamic::OPTION => {}
             name if storage_parameters::is_known(name, Of::Table) => {
                 storage_parameters::check(option, Of::Table)?;
                 builder.table.options.push((option.name.clone(), value));
@@ -550,6 +555,9 @@ fn query_of(mut bound: Bound, names: &[ast::Ident]) -> PgResult<TableQuery> {
 }
 
 async fn fill(work: Work<'_>, table: &TableDescriptor, query: &TableQuery) -> PgResult<u64> {
+    if table.map_columns().next().is_some() {
+        return insert(work, table, query).await;
+    }
     let indexes: Vec<u32> = table.indexes.iter().map(|i| i.oid).collect();
     let mut writer = RowWriter::new(work, table, true, &indexes)?;
     let ids: Vec<ColumnId> = table.visible_columns().map(|c| c.id).collect();
@@ -560,6 +568,27 @@ async fn fill(work: Work<'_>, table: &TableDescriptor, query: &TableQuery) -> Pg
         writer.write(&arrays, batch.num_rows()).await?;
     }
     writer.finish().await
+}
+
+/// Entries of maps lie in tables of their own: rows that have some are written as INSERT writes them.
+async fn insert(work: Work<'_>, table: &TableDescriptor, query: &TableQuery) -> PgResult<u64> {
+    let mut bound = query.bound.clone();
+    let BoundBody::Query(Query { rel, outputs }) = bound.body else { return Err(PgError::internal("a query that is none")) };
+    let columns = table.visible_columns().map(|c| c.id).zip(outputs.iter().map(|output| output.col)).collect();
+    bound.body = BoundBody::Mutation(Mutation {
+        table: MutationTarget(Arc::new(table.clone())),
+        kind: MutationKind::Insert { columns, on_conflict: OnConflict::Error },
+        source: Box::new(rel),
+        returning: None,
+        returning_columns: Vec::new(),
+        usage: TargetUse { scan: None, within: None, reads: false, rows_decided: true },
+        checks: RowChecks::default(),
+    });
+    let mut executed = crate::plan::execute(&work.current(), &bound).await?;
+    while let Some(batch) = executed.stream.next().await {
+        batch?;
+    }
+    Ok(executed.count)
 }
 
 /// CREATE TABLE AS, SELECT INTO, CREATE MATERIALIZED VIEW. `bound`: the query, if it is bound already.
@@ -598,7 +627,9 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs, bound: Opt
     let mut builder = TableBuilder::new(work, schema, table_name, temporary).await?;
     builder.table.on_commit = on_commit(create.on_commit, temporary)?;
     for (column, ty) in &query.columns {
-        super::map::check_query(column, ty)?;
+        if create.materialized_view {
+            super::map::check_query(column, ty)?;
+        }
         builder.push_column(column.clone(), ty.clone())?;
     }
     builder.complete();

@@ -454,6 +454,7 @@ impl<'a> Work<'a> {
             schemas: Vec::new(),
             warnings: Vec::new(),
             names_cursor: false,
+            loads: false,
             unpopulated: None,
             policies_of: None,
         };

@@ -448,7 +448,8 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
                 MutationKind::Delete { .. } => "Delete",
                 MutationKind::Merge { .. } => "Merge",
             };
-            (&*m.source, Vec::new(), Some(format!("Mutate: {verb} on {}", m.table.0.name)))
+            let loads = if bound.loads { ", bulk load" } else { "" };
+            (&*m.source, Vec::new(), Some(format!("Mutate: {verb} on {}{loads}", m.table.0.name)))
         }
     };
     let plan = planner.plan(rel).await?;
@@ -465,6 +466,9 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
                 }
             }
             BoundBody::Mutation(m) => {
+                if bound.loads {
+                    ctx.txn.load_at_commit();
+                }
                 let stream = execute_stream(physical_plan.clone(), task(ctx)).map_err(from_datafusion)?;
                 let applied = stoa_exec::write::apply(ctx, &planner, m, stream.map(|b| b.map_err(from_datafusion)).boxed()).await?;
                 stoa_exec::write::finish(ctx, true).await?;

@@ -6,15 +6,18 @@ use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, Stri
 use arrow::datatypes::{Field, Schema};
 use futures::StreamExt;
 use std::sync::Arc;
+use stoa_exec::index::check_rows::{MOST_ROWS, check_rows};
 use stoa_exec::index::repair::repair;
 use stoa_exec::index::scrub::check_and_record;
 use stoa_exec::index::{CheckTarget, Fault, FaultKind};
 use stoa_exec::nodes::StatementContext;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::catalog::deparse::quote_name;
 use stoa_sql::privileges::{not_owner, relation_kind};
 use stoa_syntax::ast::ObjectName;
-use stoa_table::catalog::{IndexDescriptor, Relation, RightsOf};
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, Relation, RightsOf, TableDescriptor};
+use stoa_table::row::{KeyList, RowCodec, RowEncoder};
 
 /// What the statement answers.
 pub(crate) fn columns() -> Arc<[OutputColumn]> {
@@ -32,7 +35,13 @@ pub(crate) fn columns() -> Arc<[OutputColumn]> {
 ///
 /// # Errors
 /// 42P01, 42809; XX001 for rows that cannot be read.
-pub(crate) async fn run(ctx: &StatementContext, table: bool, name: &ObjectName, with_repair: bool) -> PgResult<Rows> {
+pub(crate) async fn run(
+    ctx: &StatementContext,
+    table: bool,
+    name: &ObjectName,
+    condition: Option<&str>,
+    with_repair: bool,
+) -> PgResult<Rows> {
     let work = Work { ctx };
     let target = if table {
         CheckTarget { table: Arc::new(table_named(work, name)?), index: None }
@@ -60,11 +69,18 @@ pub(crate) async fn run(ctx: &StatementContext, table: bool, name: &ObjectName, 
         return Err(not_owner(relation_kind(&ctx.catalog, relation), &target.table.name));
     }
     // Entries of maps are part of their table.
-    let maps = target.table.map_columns().filter(|_| table).filter_map(|column| ctx.catalog.shared_table(column.entries?));
+    let maps =
+        target.table.map_columns().filter(|_| table && condition.is_none()).filter_map(|column| ctx.catalog.shared_table(column.entries?));
     let targets: Vec<CheckTarget> = maps.map(|entries| CheckTarget { table: entries, index: None }).collect();
     let mut faults = Vec::new();
     for target in std::iter::once(&target).chain(&targets) {
-        let mut report = check_and_record(ctx, target).await?;
+        let mut report = match condition {
+            Some(condition) => {
+                let keys = chosen(work, &target.table, condition).await?;
+                check_rows(ctx, target, &keys).await?
+            }
+            None => check_and_record(ctx, target).await?,
+        };
         for (index, entries, ranges) in &report.checked {
             let faults = report.faults.iter().filter(|f| f.index == *index).count();
             work.notice(
@@ -75,7 +91,9 @@ pub(crate) async fn run(ctx: &StatementContext, table: bool, name: &ObjectName, 
         if with_repair {
             repair(ctx, target, &mut report.faults).await?;
         }
-        check_texts(ctx, target, with_repair, &mut report.faults).await?;
+        if condition.is_none() {
+            check_texts(ctx, target, with_repair, &mut report.faults).await?;
+        }
         faults.append(&mut report.faults);
     }
     let faults = &faults;
@@ -94,6 +112,49 @@ pub(crate) async fn run(ctx: &StatementContext, table: bool, name: &ObjectName, 
     let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?;
     let tag = RowsTag::Fixed(if table { "CHECK TABLE".into() } else { "CHECK INDEX".into() });
     Ok(Rows { columns, context: ctx.eval.clone(), stream: futures::stream::iter([Ok(batch)]).boxed(), tag })
+}
+
+/// The keys of the rows that satisfy a condition, without a look at indexes, which may be wrong.
+async fn chosen(work: Work<'_>, table: &TableDescriptor, condition: &str) -> PgResult<KeyList> {
+    if table.primary_key.is_none() || table.key.is_empty() {
+        return Err(PgError::unsupported(format!("some rows of table \"{}\" cannot be checked: it has no primary key", table.name))
+            .hint("CHECK without WHERE checks all of them."));
+    }
+    let (catalog, path) = (work.catalog(), work.path());
+    let named: Vec<&ColumnDescriptor> = table.key_columns().filter_map(|part| table.column(part.column)).collect();
+    let schema = catalog.schema(table.schema).map(|s| quote_name(&s.name)).unwrap_or_default();
+    let columns: Vec<String> = named.iter().map(|c| quote_name(&c.name)).collect();
+    let name = quote_name(&table.name);
+    let sql = format!("SELECT /*+ FULL({name}) NO_INDEX({name}) */ {} FROM {schema}.{name} WHERE {condition}", columns.join(", "));
+    let parsed = stoa_syntax::parse(&sql).map_err(stoa_sql::bind::syntax_error)?;
+    let Some(statement) = parsed.into_iter().next().map(|p| p.statement) else {
+        return Err(PgError::internal("a query that is none"));
+    };
+    let mut context = work.bind_context(&catalog, &path);
+    context.text = &sql;
+    // Positions are those of a text that nobody has written.
+    let without_place = |mut error: PgError| {
+        error.fields_mut().position = None;
+        error
+    };
+    let bound = stoa_sql::bind::bind_statement(&context, &statement).map_err(without_place)?;
+    stoa_sql::privileges::check(&catalog, work.ctx.role, &bound)?;
+    let mut stream = crate::plan::execute(&work.current(), &bound).await.map_err(without_place)?.stream;
+    let codec = RowCodec::new(table)?;
+    let mut keys = KeyList::new();
+    while let Some(batch) = stream.next().await {
+        let batch = batch?;
+        let value = |id: ColumnId| batch.columns().get(named.iter().position(|c| c.id == id)?).cloned();
+        let encoder = RowEncoder::new(&codec, value)?;
+        for row in 0..batch.num_rows() {
+            keys.push_with(|out| encoder.key(row, out))?;
+        }
+        if keys.len() > MOST_ROWS {
+            return Err(PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, format!("more than {MOST_ROWS} rows satisfy the condition"))
+                .hint("Check a part after the other, or without WHERE."));
+        }
+    }
+    Ok(keys)
 }
 
 /// Full text indexes are checked as wholes, and repaired by building them again.
@@ -119,7 +180,7 @@ async fn check_texts(ctx: &StatementContext, target: &CheckTarget, with_repair: 
     Ok(())
 }
 
-fn table_named(work: Work<'_>, name: &ObjectName) -> PgResult<stoa_table::catalog::TableDescriptor> {
+fn table_named(work: Work<'_>, name: &ObjectName) -> PgResult<TableDescriptor> {
     if let Some(Relation::View(view)) = work.find(name)?.as_deref()
         && let Some(storage) = view.materialized
     {

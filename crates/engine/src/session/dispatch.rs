@@ -81,6 +81,9 @@ impl Session {
         }
         let context = self.statement_context(text, params)?;
         statement.bound.warnings.iter().for_each(|w| self.shared.warning(SqlState::WARNING, w.as_str()));
+        if statement.bound.loads {
+            context.txn.load_at_commit();
+        }
         let executed = crate::plan::execute_cached(&context, &statement.bound, &statement.plan).await?;
         Ok(self.rows_or_done(&statement.bound, statement.columns.clone(), executed, context.eval))
     }
@@ -274,13 +277,13 @@ impl Session {
                 crate::ddl::analyze(&context, options, targets).await?;
                 done("ANALYZE")
             }
-            Utility::Check { table, name, repair } => {
+            Utility::Check { table, name, condition, repair } => {
                 self.start_query().await?;
                 if *repair {
                     self.check_writable("CHECK")?;
                 }
                 let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
-                Ok(Execution::Rows(Box::pin(super::check::run(&context, *table, name, *repair)).await?))
+                Ok(Execution::Rows(Box::pin(super::check::run(&context, *table, name, condition.as_deref(), *repair)).await?))
             }
             Utility::Checkpoint => {
                 let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
@@ -599,6 +602,7 @@ pub(crate) async fn evaluate(context: &stoa_exec::nodes::StatementContext, exprs
         schemas: Vec::new(),
         warnings: Vec::new(),
         names_cursor: false,
+        loads: false,
         unpopulated: None,
         policies_of: None,
     };

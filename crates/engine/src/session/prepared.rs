@@ -191,6 +191,12 @@ fn selects_into(body: &ast::SetExpr) -> bool {
 }
 
 impl Session {
+    /// A text that a client has written, in the dialect that everything here is in. Positions count in what comes back.
+    #[must_use]
+    pub fn in_postgresql<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
+        if self.shared.settings().hyperdrive { stoa_syntax::hyperdrive::to_postgresql(text) } else { text.into() }
+    }
+
     /// Parses a text of several statements.
     ///
     /// # Errors

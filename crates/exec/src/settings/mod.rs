@@ -153,6 +153,8 @@ pub struct Settings {
     pub replica: bool,
     /// `row_security`: rows that policies hide are left out; otherwise a statement that they would be hidden from fails.
     pub row_security: bool,
+    /// `sql_dialect` is `hyperdrive`: statements are read by its lexical rules.
+    pub hyperdrive: bool,
     /// `log_statement`.
     pub log_statement: LogStatement,
     /// SET SESSION AUTHORIZATION; `None`: who has logged in.
@@ -191,6 +193,7 @@ impl Default for Settings {
             synchronous_commit: true,
             replica: false,
             row_security: true,
+            hyperdrive: false,
             log_statement: LogStatement::None,
             authorization: None,
             role: None,
@@ -378,6 +381,7 @@ impl Settings {
             "synchronous_commit" => self.synchronous_commit = raw != "off",
             "transform_null_equals" => self.change_values(|v| v.null_equals = raw == "on"),
             "row_security" => self.row_security = raw == "on",
+            "sql_dialect" => self.hyperdrive = raw == "hyperdrive",
             "session_replication_role" => self.replica = raw == "replica",
             "log_statement" => {
                 self.log_statement = match raw {

@@ -191,4 +191,15 @@ pub(super) const OF_STOA: &[Setting] = &[
         hidden: true,
         effect: true,
     },
+    Setting {
+        name: "sql_dialect",
+        kind: Kind::Enum(&["postgresql", "hyperdrive"]),
+        default: "postgresql",
+        context: Context::User,
+        category: "Version and Platform Compatibility / Other Platforms and Clients",
+        description: "Sets whose quotes statements are written with.",
+        report: false,
+        hidden: false,
+        effect: true,
+    },
 ];

@@ -52,10 +52,15 @@ pub async fn put_new(writer: &TableWriter, rows: &Rows, positions: &[usize]) -> 
         let target = Target::new(writer, column)?;
         let map = maps.as_map_opt().ok_or_else(|| missing_column("a map"))?;
         let mut named = Named::default();
+        // A change of what is not there yet is what it puts.
+        let (values, removed) = match map.values().as_struct_opt() {
+            Some(parts) => (parts.column(0), Some(parts.column(1).as_boolean())),
+            None => (map.values(), None),
+        };
         for row in positions.iter().filter(|row| map.is_valid(**row)) {
-            entries(map, *row).for_each(|at| named.push(*row, at));
+            entries(map, *row).filter(|at| removed.is_none_or(|removed| !removed.value(*at))).for_each(|at| named.push(*row, at));
         }
-        target.put(rows, map.keys(), map.values(), &named).await?;
+        target.put(rows, map.keys(), values, &named).await?;
     }
     Ok(())
 }

@@ -237,6 +237,8 @@ pub fn of_entries_kernel() -> Kernel {
 pub enum Change {
     /// An entry with this key and value is put.
     Put,
+    /// An entry with this key and value is put; of NULL none is there.
+    Set,
     /// The entries of another map are put.
     Merge,
     /// The entry with a key goes.
@@ -276,7 +278,7 @@ pub fn change_kernel(change: Change) -> Kernel {
         let nothing = new_null_array(&value.arrow, 1);
         let mut out = Gathered { keys: vec![Arc::clone(base.map.keys())], values: vec![base_values], ..Gathered::default() };
         let (merged, array) = match change {
-            Change::Put => {
+            Change::Put | Change::Set => {
                 out.keys.push(Arc::clone(&arg(args, 1)?.array));
                 out.values.push(Arc::clone(&arg(args, 2)?.array));
                 (None, None)
@@ -314,12 +316,13 @@ pub fn change_kernel(change: Change) -> Kernel {
                 out.row.insert(bytes(0, at)?, (0, at, (!gone).then_some(at)));
             }
             match change {
-                Change::Put => {
+                Change::Put | Change::Set => {
                     let (key, value) = (arg(args, 1)?, arg(args, 2)?);
                     if key.is_null(row) {
                         return Err(null_key());
                     }
-                    out.row.insert(bytes(1, key.at(row))?, (1, key.at(row), Some(value.at(row))));
+                    let there = change == Change::Put || !value.is_null(row);
+                    out.row.insert(bytes(1, key.at(row))?, (1, key.at(row), there.then(|| value.at(row))));
                 }
                 Change::Merge => {
                     for at in merged.as_ref().and_then(|merged| merged.get(row)).unwrap_or_default() {

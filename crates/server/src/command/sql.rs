@@ -96,6 +96,7 @@ impl Shell {
     }
 
     async fn run(&mut self, text: &str) -> Result<(), PgError> {
+        let text = &*self.session.in_postgresql(text);
         let shared: Arc<str> = Arc::from(text);
         for piece in self.session.parse(text)? {
             let prepared = self.session.prepare(Some(piece), shared.clone(), Vec::new())?;

@@ -61,6 +61,7 @@ impl Connection {
                 PgError::new(SqlState::DUPLICATE_PREPARED_STATEMENT, format!("prepared statement \"{name}\" already exists")).into()
             );
         }
+        let text = &*self.session.in_postgresql(text);
         let mut pieces = self.session.parse(text)?;
         if pieces.len() > 1 {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "cannot insert multiple commands into a prepared statement").into());

@@ -29,6 +29,7 @@ impl Connection {
     }
 
     async fn run_text(&mut self, text: &str) -> Result<(), Failure> {
+        let text = &*self.session.in_postgresql(text);
         if let Some((prepared, params)) = self.session.recall(text) {
             return self.run_prepared(&prepared, params, true).await;
         }

@@ -1,6 +1,6 @@
 //! Assignments to a part of a value: `SET a[1] = x`, `SET a[2:3] = y`, `SET doc['key'] = z`.
 
-use super::{Binder, dml::null_of, syntax_error};
+use super::{Binder, dml::null_of, syntax_error, undeclared::Undeclared};
 use crate::typed::tree::{Expr, ExprKind, FuncRef};
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
@@ -22,12 +22,14 @@ const ASSIGN_SLICE: u32 = u32::MAX - 0x1_0000;
 pub(super) struct Place {
     pub column: ColumnDescriptor,
     pub subscripts: Vec<Subscript>,
+    /// The value is that of an undeclared column, which `column` has among others.
+    pub undeclared: Option<Undeclared>,
 }
 
 impl Place {
     /// A column as a whole.
     pub fn whole(column: ColumnDescriptor) -> Self {
-        Self { column, subscripts: Vec::new() }
+        Self { column, subscripts: Vec::new(), undeclared: None }
     }
 
     /// The type of what is assigned.
@@ -35,12 +37,26 @@ impl Place {
     /// # Errors
     /// 42804 where the column has no parts.
     pub fn ty(&self) -> PgResult<SqlType> {
-        part_type(&self.column.ty, &self.subscripts)
+        match &self.undeclared {
+            Some(undeclared) => Ok(undeclared.ty.clone()),
+            None => part_type(&self.column.ty, &self.subscripts),
+        }
+    }
+
+    /// Whether it is not the whole of its column.
+    pub fn is_part(&self) -> bool {
+        !self.subscripts.is_empty() || self.undeclared.is_some()
+    }
+
+    /// As errors name it.
+    pub fn name(&self) -> &str {
+        self.undeclared.as_ref().map_or(&self.column.name, |undeclared| &undeclared.name)
     }
 
     /// 42701 if two places are the same column, and not two parts of one.
     pub fn is_twice(&self, other: &Place) -> bool {
-        self.column.id == other.column.id && (self.subscripts.is_empty() || other.subscripts.is_empty())
+        let same_name = self.undeclared.is_some() && self.undeclared == other.undeclared;
+        self.column.id == other.column.id && (!self.is_part() || !other.is_part() || same_name)
     }
 }
 
@@ -80,20 +96,31 @@ impl Binder<'_> {
         Ok((ast::ObjectName(parts.to_vec()), subscripts))
     }
 
-    /// The values of the columns that places belong to, each of the type of its place. Parts of one column are put together over NULL.
-    pub(super) fn gathered(&mut self, places: &[Place], values: Vec<Expr>) -> PgResult<Vec<(ColumnId, Expr)>> {
+    /// The values of the columns that places belong to, each of the type of its place. Parts of one column are put together over NULL; as
+    /// `changes`, what is put into maps leaves the other entries that a row has.
+    pub(super) fn gathered(&mut self, places: &[Place], values: Vec<Expr>, changes: bool) -> PgResult<Vec<(ColumnId, Expr)>> {
         let mut out: Vec<(ColumnId, Expr)> = Vec::with_capacity(places.len());
-        for (Place { column, subscripts }, mut value) in places.iter().zip(values) {
-            if !subscripts.is_empty() {
+        for (place, mut value) in places.iter().zip(values) {
+            let column = &place.column;
+            if place.is_part() {
                 let base = match out.iter().position(|(id, _)| *id == column.id) {
                     Some(at) => out.remove(at).1,
+                    None if changes && column.is_map() => super::map::no_change(&column.ty)?,
                     None => null_of(&column.ty)?,
                 };
-                value = self.assign_part(column, base, subscripts, value)?;
+                value = self.assign_place(place, base, value)?;
             }
             out.push((column.id, value));
         }
         Ok(out)
+    }
+
+    /// The value of a column whose part at a place is assigned.
+    pub(super) fn assign_place(&mut self, place: &Place, base: Expr, value: Expr) -> PgResult<Expr> {
+        let Some(undeclared) = &place.undeclared else { return self.assign_part(&place.column, base, &place.subscripts, value) };
+        let value = self.kept_undeclared(value)?;
+        let name = self.coerce(super::literal::unknown(&undeclared.name), &SqlType::new(PgType::Text), CastContext::Implicit)?;
+        Ok(self.map_changed(base, Change::Set, vec![name, value]))
     }
 
     /// The value of a column of which a part is assigned; `base` is its value before, `value` has the type of the part.

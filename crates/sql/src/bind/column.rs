@@ -123,7 +123,15 @@ impl Binder<'_> {
             let full = if table.is_empty() { better.to_owned() } else { format!("{table}.{better}") };
             return Err(error.hint(format!("Perhaps you meant to reference the column \"{full}\".")));
         }
-        Err(error)
+        let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
+        let takes = |oid: u32| self.ctx.catalog.table(oid).is_some_and(|table| table.dynamic_column().is_some());
+        Err(match items.into_iter().find(|item| item.table_oid.is_some_and(takes)) {
+            Some(item) => error.hint(format!(
+                "Undeclared columns of \"{}\" are named with their types in FROM: {} ({name} text).",
+                item.alias, item.alias
+            )),
+            None => error,
+        })
     }
 
     /// `tableoid` and its like, of the one table in a scope; none if no item is a table.

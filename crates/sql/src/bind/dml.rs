@@ -31,7 +31,14 @@ static NEXT: LazyLock<Arc<Func>> = LazyLock::new(|| {
 
 impl Binder<'_> {
     /// Binds a statement that changes rows.
-    pub fn bind_mutation(&mut self, statement: &Statement, _top: bool) -> PgResult<Mutation> {
+    pub fn bind_mutation(&mut self, statement: &Statement, top: bool) -> PgResult<Mutation> {
+        let undeclared = std::mem::take(&mut self.undeclared);
+        let mutation = self.bind_change(statement, top);
+        self.undeclared = undeclared;
+        mutation
+    }
+
+    fn bind_change(&mut self, statement: &Statement, _top: bool) -> PgResult<Mutation> {
         match statement {
             Statement::Insert(insert) => self.bind_insert(insert),
             Statement::Update(update) => self.bind_update(update),
@@ -115,13 +122,12 @@ impl Binder<'_> {
         for assignment in assignments {
             match &assignment.target {
                 ast::AssignmentTarget::ColumnName(name) => {
-                    let (plain, subscripts) = self.subscripts_of(name)?;
-                    if !subscripts.is_empty() {
-                        self.push_bound_part(&mut out, table, &plain, subscripts, &assignment.value)?;
-                        continue;
-                    }
-                    let column = match self.assigned_column(table, name) {
-                        Ok(column) => column,
+                    let column = match self.place_of(table, name) {
+                        Ok(place) if place.is_part() => {
+                            self.push_bound_part(&mut out, &place, &assignment.value)?;
+                            continue;
+                        }
+                        Ok(place) => place.column,
                         Err(missing) => {
                             // Errors in the values come first.
                             for value in assignments.iter().map(|a| &a.value).filter(|v| !is_default(v)) {
@@ -146,8 +152,7 @@ impl Binder<'_> {
                         }
                         let row = self.one_choice(&query)?;
                         for (index, (name, output)) in names.iter().zip(&query.outputs).enumerate() {
-                            let (name, subscripts) = self.subscripts_of(name)?;
-                            let place = Place { column: self.assigned_column(table, &name)?, subscripts };
+                            let place = self.place_of(table, name)?;
                             let value = match &row {
                                 Some(row) => ExprKind::Field { arg: Box::new(row.clone()), index },
                                 None => {
@@ -156,11 +161,11 @@ impl Binder<'_> {
                                 }
                             };
                             let value = Expr::new(value, output.ty.clone());
-                            let value = self.coerce_assignment(value, &place.ty()?, &place.column.name)?;
-                            if place.subscripts.is_empty() {
-                                push_assignment(&mut out, &place.column, value)?;
-                            } else {
+                            let value = self.coerce_assignment(value, &place.ty()?, place.name())?;
+                            if place.is_part() {
                                 self.push_part(&mut out, &place, value)?;
+                            } else {
+                                push_assignment(&mut out, &place.column, value)?;
                             }
                         }
                         continue;
@@ -197,24 +202,23 @@ impl Binder<'_> {
                             PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values").at(self.pos(inner))
                         );
                     }
-                    let names = names.iter().map(|n| self.subscripts_of(n)).collect::<PgResult<Vec<_>>>()?;
-                    let columns = names.iter().map(|(n, _)| self.assigned_column(table, n)).collect::<PgResult<Vec<_>>>()?;
-                    for ((column, (name, subscripts)), (field, item)) in columns.iter().zip(names).zip(values) {
-                        match (field, subscripts.is_empty()) {
+                    let places = names.iter().map(|n| self.place_of(table, n)).collect::<PgResult<Vec<_>>>()?;
+                    for (place, (field, item)) in places.iter().zip(values) {
+                        let column = &place.column;
+                        match (field, !place.is_part()) {
                             (None, true) => {
                                 let value = self.assigned_value(column, item)?;
                                 push_assignment(&mut out, column, value)?;
                             }
-                            (None, false) => self.push_bound_part(&mut out, table, &name, subscripts, item)?,
+                            (None, false) => self.push_bound_part(&mut out, place, item)?,
                             (Some(field), true) => {
                                 self.check_updatable(column)?;
                                 let value = self.coerce_assignment(field, &column.ty, &column.name).map_err(|e| e.at(self.pos(item)))?;
                                 push_assignment(&mut out, column, value)?;
                             }
                             (Some(field), false) => {
-                                let place = Place { column: column.clone(), subscripts };
-                                let value = self.coerce_assignment(field, &place.ty()?, &column.name).map_err(|e| e.at(self.pos(item)))?;
-                                self.push_part(&mut out, &place, value)?;
+                                let value = self.coerce_assignment(field, &place.ty()?, place.name()).map_err(|e| e.at(self.pos(item)))?;
+                                self.push_part(&mut out, place, value)?;
                             }
                         }
                     }
@@ -225,27 +229,22 @@ impl Binder<'_> {
     }
 
     /// `SET a[1] = x`, of what is written.
-    fn push_bound_part(
-        &mut self,
-        out: &mut Vec<(ColumnId, Expr)>,
-        table: &TableDescriptor,
-        name: &ast::ObjectName,
-        subscripts: Vec<ast::Subscript>,
-        value: &E,
-    ) -> PgResult<()> {
-        let place = Place { column: self.assigned_column(table, name)?, subscripts };
-        if is_default(value) {
-            return Err(no_default_of_parts().at(self.pos(value)));
-        }
+    fn push_bound_part(&mut self, out: &mut Vec<(ColumnId, Expr)>, place: &Place, value: &E) -> PgResult<()> {
         let ty = place.ty()?;
+        if is_default(value) {
+            if place.undeclared.is_none() {
+                return Err(no_default_of_parts().at(self.pos(value)));
+            }
+            return self.push_part(out, place, null_of(&ty)?);
+        }
         let bound = self.in_clause(Clause::UpdateSet, |b| b.bind_expr(value))?;
-        let value = self.coerce_assignment(bound, &ty, &place.column.name).map_err(|e| e.at(self.pos(value)))?;
-        self.push_part(out, &place, value)
+        let value = self.coerce_assignment(bound, &ty, place.name()).map_err(|e| e.at(self.pos(value)))?;
+        self.push_part(out, place, value)
     }
 
     /// `SET a[1] = x`: what the statement has already put into the column stays.
     fn push_part(&mut self, out: &mut Vec<(ColumnId, Expr)>, place: &Place, value: Expr) -> PgResult<()> {
-        let Place { column, subscripts } = place;
+        let column = &place.column;
         self.check_updatable(column)?;
         let before = out.iter().position(|(c, _)| *c == column.id).map(|at| out.remove(at).1);
         let base = match before {
@@ -259,7 +258,7 @@ impl Binder<'_> {
                 .map(|c| c.expr.clone())
                 .ok_or_else(|| PgError::internal("the target has no such column"))?,
         };
-        let value = self.in_clause(Clause::UpdateSet, |b| b.assign_part(column, base, subscripts, value))?;
+        let value = self.in_clause(Clause::UpdateSet, |b| b.assign_place(place, base, value))?;
         out.push((column.id, value));
         Ok(())
     }
@@ -334,6 +333,7 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this clause is not part of UPDATE"));
         }
         let target = self.target(name, "update")?;
+        self.undeclared_of_target(&target, alias.as_ref())?;
         self.scopes.push(Scope::new(Clause::From));
         let from: &[ast::TableWithJoins] = match &update.from {
             Some(ast::UpdateTableFromKind::BeforeSet(from) | ast::UpdateTableFromKind::AfterSet(from)) => from,
@@ -504,6 +504,7 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this clause is not part of DELETE"));
         }
         let target = self.target(name, "delete from")?;
+        self.undeclared_of_target(&target, alias.as_ref())?;
         self.note_writes(&target.levels, Privileges::DELETE, &[]);
         let table = target.table.clone();
         self.scopes.push(Scope::new(Clause::From));
@@ -555,6 +556,7 @@ impl Binder<'_> {
                 scope.add_table(table, alias, &|id| lookup(&columns, id));
                 scope.give_maps(table, &columns);
                 scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
+                self.show_undeclared(&mut scope, table)?;
             }
         }
         if in_scope.is_some() {

@@ -6,6 +6,7 @@ use super::history::{HistoryFunction, no_past};
 use super::scope::{Clause, FromItem, Refusal, Scope, ScopeColumn, StarColumn};
 use super::search::HIDDEN;
 use super::sqlparser_span::Span;
+use super::undeclared::refuse_typed;
 use super::{Binder, MAX_VIEWS, fold, name_parts};
 use crate::catalog::names::is_security_barrier;
 use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Rel, SetExpr, TableScan};
@@ -322,7 +323,7 @@ impl Binder<'_> {
         if let [single] = parts.as_slice()
             && let Some(entry) = self.cte_scope.iter().rev().find(|c| c.name == *single).cloned()
         {
-            let bound = no_past(version, single).and_then(|()| self.bind_cte_reference(&entry, alias));
+            let bound = no_past(version, single).and_then(|()| refuse_typed(alias)).and_then(|()| self.bind_cte_reference(&entry, alias));
             return bound.map_err(|e| e.at(position));
         }
         let (schema, relation_name, found) = self.find_relation(name).map_err(|e| e.at(position))?;
@@ -330,6 +331,7 @@ impl Binder<'_> {
         if let (Some(meant), true) = (&mut self.meant, in_text) {
             meant.relations.insert(name.span());
         }
+        refuse_typed(alias.filter(|_| !matches!(found.as_deref(), Some(Relation::Table(_))))).map_err(|e| e.at(position))?;
         match found.as_deref() {
             Some(Relation::Table(table)) => {
                 let table = self.shared_table(table);
@@ -425,10 +427,7 @@ impl Binder<'_> {
             visible.push(ScopeColumn { name: column.name.clone(), expr, origin: Some((table.oid, column.id.0)) });
         }
         self.add_score(table, &mut columns);
-        let fields = names_of(&visible, alias);
-        self.hide_later(&mut visible, alias);
-        let mut item = self.aliased(visible, alias, table.name.clone())?;
-        item.fields = fields;
+        let mut item = self.item_of_table(table, visible, alias)?;
         item.table_oid = Some(table.oid);
         if alias.is_none() {
             item.schema = self.schema_of(table);
@@ -914,7 +913,7 @@ fn is_unnest(name: &ast::ObjectName) -> bool {
 }
 
 /// What a relation calls its columns, where an alias may call them otherwise.
-fn names_of(columns: &[ScopeColumn], alias: Option<&ast::TableAlias>) -> Vec<String> {
+pub(super) fn names_of(columns: &[ScopeColumn], alias: Option<&ast::TableAlias>) -> Vec<String> {
     match alias {
         Some(alias) if !alias.columns.is_empty() => columns.iter().map(|c| c.name.clone()).collect(),
         _ => Vec::new(),

@@ -11,6 +11,8 @@ pub struct Hints {
     /// The table that each names, what it says, and whether a scan took it.
     current: Vec<(String, Hint, bool)>,
     warnings: Vec<String>,
+    /// USE_BULKLOAD was written: what the INSERT around it writes is loaded.
+    pub loads: bool,
 }
 
 impl Hints {
@@ -18,7 +20,7 @@ impl Hints {
     pub fn enter(&mut self, written: &[OptimizerHint]) -> Vec<(String, Hint, bool)> {
         let mut own = Vec::new();
         for hint in written.iter().filter(|h| h.prefix.is_empty()) {
-            let (hints, unknown) = read_hints(&hint.text);
+            let (hints, unknown) = read_hints(&hint.text, &mut self.loads);
             own.extend(hints.into_iter().map(|(table, hint)| (table, hint, false)));
             self.warnings.extend(unknown.into_iter().map(|text| format!("hint \"{text}\" is not known and was ignored")));
         }
@@ -32,7 +34,10 @@ impl Hints {
         self.warnings.extend(lost.map(|(table, ..)| format!("a hint names table \"{table}\", which the query does not read")));
     }
 
-    pub fn into_warnings(self) -> Vec<String> {
+    pub fn into_warnings(mut self) -> Vec<String> {
+        if self.loads {
+            self.warnings.push("USE_BULKLOAD is a hint of INSERT and was ignored".into());
+        }
         self.warnings
     }
 }
@@ -62,12 +67,22 @@ impl Binder<'_> {
 }
 
 /// The hints of one comment, with the name of the table that each is about: `INDEX(t i)`, `NO_INDEX(t)`, `FULL(t)`,
-/// `USE_INDEX(t USING i)`, `USE_INDEX(t i)`, and so NOT_USE_INDEX. What is not one of these is given back as it stands.
+/// `USE_INDEX(t USING i)`, `USE_INDEX(t i)`, and so NOT_USE_INDEX. What is not one of these, nor USE_BULKLOAD, is given back as it stands.
 #[must_use]
-fn read_hints(text: &str) -> (Vec<(String, Hint)>, Vec<String>) {
+fn read_hints(text: &str, loads: &mut bool) -> (Vec<(String, Hint)>, Vec<String>) {
+    const LOAD: &str = "use_bulkload";
+    const BLANKS: [char; 4] = [' ', ',', '\t', '\n'];
     let (mut hints, mut unknown) = (Vec::new(), Vec::new());
     let mut rest = text.trim();
     while !rest.is_empty() {
+        if rest.get(..LOAD.len()).is_some_and(|word| word.eq_ignore_ascii_case(LOAD)) {
+            let after = rest.get(LOAD.len()..).unwrap_or_default();
+            if after.is_empty() || after.starts_with(BLANKS) {
+                *loads = true;
+                rest = after.trim_start_matches(BLANKS);
+                continue;
+            }
+        }
         let Some((word, after)) = rest.split_once('(') else {
             unknown.push(rest.to_owned());
             break;
@@ -101,7 +116,7 @@ fn read_hints(text: &str) -> (Vec<(String, Hint)>, Vec<String>) {
             (Some(table), Some(hint)) => hints.push((table, hint)),
             _ => unknown.push(written),
         }
-        rest = after.trim_start_matches([' ', ',', '\t', '\n']);
+        rest = after.trim_start_matches(BLANKS);
     }
     (hints, unknown)
 }
@@ -113,7 +128,9 @@ mod tests {
 
     #[test]
     fn hints_are_read() {
-        let (hints, unknown) = read_hints(" INDEX(t i, j) no_index(\"T\") FULL(a), USE_INDEX(b USING Ix) HASH(x) INDEX(t) oops");
+        let mut loads = false;
+        let (hints, unknown) =
+            read_hints(" INDEX(t i, j) no_index(\"T\") FULL(a), USE_INDEX(b USING Ix) HASH(x) INDEX(t) oops", &mut loads);
         assert_eq!(
             hints,
             [
@@ -124,5 +141,11 @@ mod tests {
             ]
         );
         assert_eq!(unknown, ["HASH(x)", "INDEX(t)", "oops"]);
+        assert!(!loads);
+        let (hints, unknown) = read_hints("use_bulkload INDEX(t i), USE_BULKLOAD", &mut loads);
+        assert_eq!((hints.len(), unknown.len(), loads), (1, 0, true));
+        loads = false;
+        assert_eq!(read_hints("use_bulkloads", &mut loads).1, ["use_bulkloads"]);
+        assert!(!loads);
     }
 }

@@ -73,7 +73,7 @@ impl Binder<'_> {
         keeps_history(table).map_err(|e| e.at(position))?;
         self.note_reading(table.oid);
         let (scan, mut item) = self.scan_table(table, alias)?;
-        item.columns.retain(|c| super::map::stored_args(&c.expr).is_none());
+        item.columns.retain(|c| !super::map::any_stored(&c.expr, &mut |_| true));
         if alias.is_none() {
             item.schema = Some(schema);
             item.place = Some(place);

@@ -20,7 +20,7 @@ impl Binder<'_> {
         let ast::TableObject::TableName(name) = &insert.table else {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "INSERT needs the name of a table"));
         };
-        if insert.overwrite || insert.ignore || insert.or.is_some() || insert.partitioned.is_some() {
+        if insert.overwrite || insert.ignore || insert.or.is_some() {
             return Err(PgError::unsupported("this form of INSERT is not supported"));
         }
         let target = self.target(name, "insert into")?;
@@ -28,7 +28,10 @@ impl Binder<'_> {
         self.note_use(target.table.oid, None);
         self.note_writes(&target.levels, Privileges::INSERT, &[]);
         let overriding = self.take_overriding(&insert.columns);
+        let outer = self.hints.enter(&insert.optimizer_hints);
         let result = self.bind_insert_into(insert, &target);
+        self.hints.leave(outer);
+        self.loads |= std::mem::take(&mut self.hints.loads);
         (self.overriding_system, self.overriding_user) = overriding;
         result
     }
@@ -44,18 +47,17 @@ impl Binder<'_> {
     fn bind_insert_into(&mut self, insert: &ast::Insert, target: &Target) -> PgResult<Mutation> {
         let table = target.table.clone();
         let mut given: Vec<Place> = Vec::new();
-        let named: Vec<&ast::ObjectName> = insert.columns.iter().filter(|c| !is_overriding(c)).collect();
+        let partitioned = self.partitioned(insert.partitioned.as_deref(), target)?;
+        let named: Vec<&ast::ObjectName> = insert.columns.iter().chain(&partitioned).filter(|c| !is_overriding(c)).collect();
+        self.undeclared_of_list(target, &named)?;
         for column in named.iter().copied() {
-            let (plain, subscripts) = self.subscripts_of(column)?;
-            let name = self.column_name(&target.shape, &plain).map_err(|e| e.at(self.pos(column)))?;
+            let name = column.0.first().and_then(|part| part.as_ident()).map(fold).unwrap_or_default();
             target.check_column(&name, "insert into").map_err(|e| e.at(self.pos(column)))?;
-            let found = self.target_column(&target.shape, &name).map_err(|e| e.at(self.pos(column)))?;
-            let place = Place { column: found.clone(), subscripts };
+            let place = self.place_of(&target.shape, column)?;
             place.ty()?;
             if given.iter().any(|other| place.is_twice(other)) {
-                return Err(
-                    PgError::new(SqlState::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")).at(self.pos(column))
-                );
+                let message = format!("column \"{}\" specified more than once", place.name());
+                return Err(PgError::new(SqlState::DUPLICATE_COLUMN, message).at(self.pos(column)));
             }
             given.push(place);
         }
@@ -77,7 +79,8 @@ impl Binder<'_> {
         if replaces {
             self.note_writes(&target.levels, Privileges::UPDATE, &written);
         }
-        let mut values: HashMap<ColumnId, Expr> = self.in_clause(Clause::Values, |b| b.gathered(&targets, values))?.into_iter().collect();
+        let mut values: HashMap<ColumnId, Expr> =
+            self.in_clause(Clause::Values, |b| b.gathered(&targets, values, replaces))?.into_iter().collect();
         // Everything else gets its default.
         let mut exprs: Vec<(ColId, Expr)> = Vec::new();
         let mut columns: Vec<(ColumnId, ColId)> = Vec::new();
@@ -128,6 +131,26 @@ impl Binder<'_> {
             returning_columns,
             checks: target.view_checks(replaces_rows),
         })
+    }
+
+    /// All columns of the target, those of PARTITION last.
+    fn partitioned(&self, partition: Option<&[E]>, target: &Target) -> PgResult<Vec<ast::ObjectName>> {
+        let Some(partition) = partition else { return Ok(Vec::new()) };
+        let mut last = Vec::with_capacity(partition.len());
+        for column in partition {
+            let E::Identifier(ident) = column else { return Err(PgError::internal("a partition without a column")) };
+            let found = self.assigned_column(&target.shape, &ast::ObjectName::from(vec![ident.clone()]))?;
+            if !target.table.is_primary(found.id) {
+                let message = format!("column \"{}\" does not partition table \"{}\"", found.name, target.shape.name);
+                return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, message)
+                    .hint("A partition is told by columns of the primary key.")
+                    .at(self.pos_span(ident.span)));
+            }
+            last.push(found.name);
+        }
+        let named = |name: &String| ast::ObjectName::from(vec![ast::Ident::with_quote('"', name.as_str())]);
+        let others = target.shape.visible_columns().filter(|c| c.generated.is_none()).map(|c| &c.name).filter(|name| !last.contains(name));
+        Ok(others.chain(&last).map(named).collect())
     }
 
     /// Several rows of VALUES that call volatile functions get their defaults from such functions one after the other, as the rest of the
@@ -199,12 +222,14 @@ impl Binder<'_> {
                     }
                 }
                 let mut out = Vec::with_capacity(width);
-                for ((e, bound), (Place { column, subscripts }, ty)) in row.content.iter().zip(read).zip(places.iter().zip(&types)) {
+                for ((e, bound), (place, ty)) in row.content.iter().zip(read).zip(places.iter().zip(&types)) {
+                    let column = &place.column;
                     let value = match bound {
                         Some(bound) => self
                             .check_assignable(column)
-                            .and_then(|()| self.coerce_assignment(bound, ty, &column.name).map_err(|err| err.at(self.pos(e)))),
-                        None if !subscripts.is_empty() => Err(no_default_of_parts().at(self.pos(e))),
+                            .and_then(|()| self.coerce_assignment(bound, ty, place.name()).map_err(|err| err.at(self.pos(e)))),
+                        None if place.undeclared.is_some() => null_of(ty),
+                        None if place.is_part() => Err(no_default_of_parts().at(self.pos(e))),
                         // An identity that is not taken from here takes no value of its sequence here.
                         None if column.generated.is_some() || (self.overriding_user && column.identity.is_some()) => null_of(&column.ty),
                         None => self.default_of(column),
@@ -260,7 +285,7 @@ impl Binder<'_> {
             self.check_assignable(&place.column)?;
             let literal = self.take_untyped(&mut query.rel, output);
             let value = literal.unwrap_or_else(|| Expr::column(output.col, output.ty.clone()));
-            given.push(self.coerce_assignment(value, &place.ty()?, &place.column.name)?);
+            given.push(self.coerce_assignment(value, &place.ty()?, place.name())?);
         }
         Ok((query.rel, given))
     }
@@ -352,8 +377,10 @@ impl Binder<'_> {
                     None => {
                         scope.add_table(table, alias, &|id| lookup(&existing, id));
                         scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
+                        self.show_undeclared(&mut scope, table)?;
                         scope.add_table(table, "excluded", &|id| lookup(&excluded, id));
                         scope.give_maps(table, &excluded);
+                        self.show_undeclared(&mut scope, table)?;
                     }
                 }
                 self.note_writes(&target.levels, Privileges::UPDATE, &[]);

@@ -34,6 +34,7 @@ const REMOVE_ALL: u32 = u32::MAX - 14;
 const EACH: u32 = u32::MAX - 15;
 const EQUAL: u32 = u32::MAX - 16;
 const UNEQUAL: u32 = u32::MAX - 17;
+const SET: u32 = u32::MAX - 18;
 
 /// What an expression does with a column of maps that is stored.
 pub(super) enum Use<'e> {
@@ -87,14 +88,18 @@ pub(super) fn stored(table: &TableDescriptor, column: &ColumnDescriptor, id_of: 
 
 /// The columns of maps among an item's are read as of a time.
 pub(super) fn read_as_of(columns: &mut [ScopeColumn], time: &Expr) {
-    for column in columns {
-        if let ExprKind::Func { func, args } = &mut column.expr.kind
-            && func.0.oid == STORED
-            && let Some(now) = args.get_mut(1)
-        {
-            *now = time.clone();
-        }
+    columns.iter_mut().for_each(|column| read_expr_as_of(&mut column.expr, time));
+}
+
+fn read_expr_as_of(e: &mut Expr, time: &Expr) {
+    if let ExprKind::Func { func, args } = &mut e.kind
+        && func.0.oid == STORED
+        && let Some(now) = args.get_mut(1)
+    {
+        *now = time.clone();
+        return;
     }
+    e.children_mut().into_iter().for_each(|child| read_expr_as_of(child, time));
 }
 
 /// Whether stored columns of maps stand in an expression, its subqueries included, of which `which` is true.
@@ -307,6 +312,7 @@ impl Binder<'_> {
     pub(super) fn map_changed(&mut self, map: Expr, change: Change, rest: Vec<Expr>) -> Expr {
         let (oid, name) = match change {
             Change::Put => (PUT, "map_put"),
+            Change::Set => (SET, "map_set"),
             Change::Merge => (MERGE, "map_merge"),
             Change::Remove => (REMOVE, "map_remove"),
             Change::RemoveAll => (REMOVE_ALL, "map_remove"),
@@ -418,6 +424,10 @@ impl Binder<'_> {
 
     /// What a column of maps gets: it is never NULL.
     pub(super) fn map_or_empty(&mut self, column: &ColumnDescriptor, value: Expr) -> PgResult<Expr> {
+        // Nor is a change of one.
+        if value.ty.arrow != column.ty.arrow {
+            return Ok(value);
+        }
         let empty = self.coerce(super::literal::unknown(""), &column.ty, CastContext::Explicit)?;
         if value.is_null_const() {
             return Ok(empty);
@@ -432,18 +442,25 @@ fn change_of(e: &Expr, own: &Expr) -> PgResult<Option<Expr>> {
     let Some(arrow) = map_change_arrow(&e.ty.ty) else { return Ok(None) };
     let ty = SqlType { arrow, ..e.ty.clone() };
     if e == own {
-        let nothing = stoa_pg::values::map::column(&ty.arrow, empty(&ty, 0)?, empty(&ty, 1)?, &[0], None)?;
-        let value = ScalarValue::try_from_array(&nothing, 0).map_err(crate::typed::from_datafusion)?;
-        return Ok(Some(Expr::new(ExprKind::Const(value), ty)));
+        return no_change(&e.ty).map(Some);
     }
     let ExprKind::Func { func, args } = &e.kind else { return Ok(None) };
-    if !matches!(func.0.oid, PUT | MERGE | REMOVE | REMOVE_ALL) {
+    if !matches!(func.0.oid, PUT | SET | MERGE | REMOVE | REMOVE_ALL) {
         return Ok(None);
     }
     let Some((base, rest)) = args.split_first() else { return Ok(None) };
     let Some(base) = change_of(base, own)? else { return Ok(None) };
     let args = [base].into_iter().chain(rest.iter().cloned()).collect();
     Ok(Some(Expr::new(ExprKind::Func { func: func.clone(), args }, ty)))
+}
+
+/// A change of a map that changes nothing.
+pub(super) fn no_change(ty: &SqlType) -> PgResult<Expr> {
+    let arrow = map_change_arrow(&ty.ty).ok_or_else(|| PgError::internal("a change of what is no map"))?;
+    let ty = SqlType { arrow, ..ty.clone() };
+    let nothing = stoa_pg::values::map::column(&ty.arrow, empty(&ty, 0)?, empty(&ty, 1)?, &[0], None)?;
+    let value = ScalarValue::try_from_array(&nothing, 0).map_err(crate::typed::from_datafusion)?;
+    Ok(Expr::new(ExprKind::Const(value), ty))
 }
 
 /// No keys of a map, or no values.

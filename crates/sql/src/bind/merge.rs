@@ -18,6 +18,7 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "MERGE needs the name of a table"));
         };
         let target = self.target(name, "merge into")?;
+        self.undeclared_of_target(&target, alias.as_ref())?;
         self.scopes.push(Scope::new(Clause::From));
         let result = self.bind_merge_in_scope(merge, &target, alias.as_ref());
         if let Ok(Mutation { kind: MutationKind::Merge { arms, .. }, .. }) = &result {
@@ -131,11 +132,10 @@ impl Binder<'_> {
     ) -> PgResult<MergeAction> {
         let mut targets: Vec<Place> = Vec::new();
         for name in insert.columns.iter().filter(|c| !is_overriding(c)) {
-            let (name, subscripts) = self.subscripts_of(name)?;
-            let place = Place { column: self.assigned_column(table, &name)?, subscripts };
+            let place = self.place_of(table, name)?;
             if targets.iter().any(|other| place.is_twice(other)) {
-                let message = format!("column \"{}\" specified more than once", place.column.name);
-                return Err(PgError::new(SqlState::DUPLICATE_COLUMN, message).at(self.pos(&name)));
+                let message = format!("column \"{}\" specified more than once", place.name());
+                return Err(PgError::new(SqlState::DUPLICATE_COLUMN, message).at(self.pos(name)));
             }
             targets.push(place);
         }
@@ -153,14 +153,14 @@ impl Binder<'_> {
         let mut values: Vec<Expr> = Vec::with_capacity(row.len());
         for (place, e) in targets.into_iter().zip(row) {
             let column = &place.column;
-            let value = if is_default(e) && !place.subscripts.is_empty() {
+            let value = if is_default(e) && place.is_part() {
                 return Err(no_default_of_parts().at(self.pos(e)));
             } else if is_default(e) || (self.overriding_user && column.identity.is_some()) {
                 if column.generated.is_some() { continue } else { self.default_of(column)? }
             } else {
                 self.check_assignable(column)?;
                 let bound = self.in_clause(Clause::Values, |b| b.bind_expr(e))?;
-                self.coerce_assignment(bound, &place.ty()?, &column.name).map_err(|err| err.at(self.pos(e)))?
+                self.coerce_assignment(bound, &place.ty()?, place.name()).map_err(|err| err.at(self.pos(e)))?
             };
             places.push(place);
             values.push(value);
@@ -168,7 +168,7 @@ impl Binder<'_> {
         let written: Vec<ColumnId> = places.iter().map(|place| place.column.id).collect();
         let level = super::updatable::table_level(table, self.within());
         self.note_writes(&[level], Privileges::INSERT, &written);
-        let mut list = self.in_clause(Clause::Values, |b| b.gathered(&places, values))?;
+        let mut list = self.in_clause(Clause::Values, |b| b.gathered(&places, values, false))?;
         for column in table.visible_columns() {
             if column.generated.is_none() && !list.iter().any(|(c, _)| *c == column.id) {
                 let value = self.default_of(column)?;

@@ -41,6 +41,7 @@ pub mod suggest;
 pub mod targets;
 pub mod text_match;
 pub mod type_name;
+pub mod undeclared;
 pub mod updatable;
 mod window;
 mod with;
@@ -136,6 +137,8 @@ pub struct Binder<'a> {
     pub overriding_system: bool,
     /// OVERRIDING USER VALUE was written.
     pub overriding_user: bool,
+    /// Undeclared columns of the table that the statement changes.
+    undeclared: Vec<undeclared::Undeclared>,
     /// The statement has a FULL JOIN.
     pub full_joins: bool,
     /// It has an outer join of any kind.
@@ -174,6 +177,8 @@ pub struct Binder<'a> {
     marks_rows: bool,
     /// Whether it turned out that they need it.
     wants_marks: bool,
+    /// See [`Bound::loads`].
+    loads: bool,
 }
 
 /// How deep queries, subqueries and expressions may nest before 54001.
@@ -430,6 +435,7 @@ impl<'a> Binder<'a> {
             not_materialized: Vec::new(),
             untyped: HashMap::new(),
             recursing: Vec::new(),
+            undeclared: Vec::new(),
             overriding_system: false,
             overriding_user: false,
             full_joins: false,
@@ -450,6 +456,7 @@ impl<'a> Binder<'a> {
             names_cursor: false,
             marks_rows: false,
             wants_marks: false,
+            loads: false,
         }
     }
 
@@ -542,6 +549,7 @@ impl<'a> Binder<'a> {
             schemas,
             warnings: self.hints.into_warnings(),
             names_cursor: self.names_cursor,
+            loads: self.loads,
             unpopulated: self.unpopulated,
             policies_of: self.policies_of,
         };

@@ -1,7 +1,9 @@
 //! MATCH … AGAINST, score, snippet and contains: what they mean in a statement.
 
+use super::expr::{and, or};
 use super::{Binder, fold, name_parts};
 use crate::catalog::deparse::quote_name;
+use crate::fulltext::contains::Condition;
 use crate::fulltext::matching::{MATCH, MATCH_FUNCTION, MatchColumn, MatchConfig, Mode, SNIPPET, SNIPPET_FUNCTION};
 use crate::fulltext::settings::Settings;
 use crate::typed::tree::{ColId, Expr, ExprKind, FuncRef};
@@ -281,6 +283,26 @@ impl Binder<'_> {
         Ok(Expr::new(ExprKind::Func { func: FuncRef(SNIPPET.clone()), args }, SqlType::new(PgType::Text)))
     }
 
+    /// A condition of `contains` over a column.
+    fn contains(&mut self, column: &Expr, name: &str, condition: Condition) -> PgResult<Expr> {
+        let each =
+            |b: &mut Self, list: Vec<Condition>| list.into_iter().map(|part| b.contains(column, name, part)).collect::<PgResult<Vec<_>>>();
+        Ok(match condition {
+            Condition::Search(search) => self.match_call(vec![column.clone()], vec![name.to_owned()], text(&search), Mode::SearchString)?,
+            Condition::Compare(operator, value) => self.operator(operator, Some(column.clone()), super::literal::unknown(&value))?,
+            Condition::In(values) => {
+                let equal = |value: &String| self.operator("=", Some(column.clone()), super::literal::unknown(value));
+                or(values.iter().map(equal).collect::<PgResult<Vec<_>>>()?)
+            }
+            Condition::And(list) => and(each(self, list)?),
+            Condition::Or(list) => or(each(self, list)?),
+            Condition::Not(inner) => {
+                let inner = self.contains(column, name, *inner)?;
+                Expr::new(ExprKind::Not(Box::new(inner)), SqlType::new(PgType::Bool))
+            }
+        })
+    }
+
     /// Hyperdrive's `contains(column, "term 'x' and prefix 'y'")`.
     fn bind_contains(&mut self, column: &E, condition: &str) -> PgResult<Expr> {
         let name = match column {
@@ -289,7 +311,6 @@ impl Binder<'_> {
             _ => "?".into(),
         };
         let bound = self.bind_expr(column)?;
-        let search = crate::fulltext::contains::search_string(condition)?;
-        self.match_call(vec![bound], vec![name], text(&search), Mode::SearchString)
+        self.contains(&bound, &name, crate::fulltext::contains::condition(condition)?)
     }
 }

@@ -201,6 +201,7 @@ impl Writer<'_> {
             lines.push(format!("CONSTRAINT {} {check_text}", quote_name(&check.name.name)));
         }
         let mut options: Vec<String> = table.options.iter().map(|(name, value)| format!("{name} = {}", quote_text(value))).collect();
+        options.extend(table.dynamic_column().map(|column| format!("dynamic_columns = {}", quote_text(&column.name))));
         match table.families.as_slice() {
             [only] if only.name == "f" => options.extend(family_options(&only.options)),
             families => lines.extend(families.iter().map(|f| family(table, f))),

@@ -40,6 +40,8 @@ pub(super) fn shorten(catalog: &CatalogSnapshot, path: &[Oid], query: &mut ast::
         }
         if let (Some(a), Some(target)) = (alias.as_mut(), catalog.relation_by_name(found.oid, &relation)) {
             let now = columns_of(target);
+            let undeclared: Vec<_> = a.columns.iter().filter(|c| c.data_type.is_some()).cloned().collect();
+            a.columns.retain(|c| c.data_type.is_none());
             if a.columns.iter().zip(&now).all(|(c, n)| fold(&c.name) == *n) {
                 a.columns.clear();
             } else {
@@ -51,6 +53,7 @@ pub(super) fn shorten(catalog: &CatalogSnapshot, path: &[Oid], query: &mut ast::
                     a.columns.push(ast::TableAliasColumnDef { name, data_type: None });
                 }
             }
+            a.columns.extend(undeclared);
         }
         if alias.as_ref().is_some_and(|a| a.columns.is_empty() && fold(&a.name) == relation) {
             *alias = None;

@@ -264,8 +264,11 @@ impl VisitorMut for Qualifier<'_> {
         let place = name.span();
         *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(&schema.1)), ObjectNamePart::Identifier(quoted(&relation))]);
         let given = alias.take();
-        let mut names: Vec<String> = given.iter().flat_map(|a| a.columns.iter().map(|c| fold(&c.name))).collect();
+        let (typed, plain): (Vec<_>, Vec<_>) = given.iter().flat_map(|a| &a.columns).partition(|c| c.data_type.is_some());
+        let mut names: Vec<String> = plain.iter().map(|c| fold(&c.name)).collect();
         names.extend(columns.into_iter().skip(names.len()));
+        let undeclared = typed.into_iter().map(|c| ast::TableAliasColumnDef { name: quoted(&fold(&c.name)), ..c.clone() });
+        let listed = names.iter().map(|n| ast::TableAliasColumnDef { name: quoted(n), data_type: None }).chain(undeclared).collect();
         let alias_name = match &given {
             Some(given) => given.name.clone(),
             None => {
@@ -274,12 +277,7 @@ impl VisitorMut for Qualifier<'_> {
                 alias
             }
         };
-        *alias = Some(ast::TableAlias {
-            explicit: false,
-            name: alias_name,
-            columns: names.iter().map(|n| ast::TableAliasColumnDef { name: quoted(n), data_type: None }).collect(),
-            at: None,
-        });
+        *alias = Some(ast::TableAlias { explicit: false, name: alias_name, columns: listed, at: None });
         ControlFlow::Continue(())
     }
 

@@ -680,6 +680,8 @@ pub struct Bound {
     pub warnings: Vec<String>,
     /// It holds the key of the row that a cursor stood on: it may run once.
     pub names_cursor: bool,
+    /// What it writes is ingested as sorted runs when the transaction commits (`/*+ USE_BULKLOAD */`).
+    pub loads: bool,
     /// The name of a materialized view that it reads and that has no data: it may not run.
     pub unpopulated: Option<Box<str>>,
     /// The role whose policies are in it, and whether `row_security` was on; `None` where no table has row-level security.

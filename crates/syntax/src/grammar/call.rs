@@ -12,7 +12,7 @@ fn argument(expr: Expr) -> FunctionArg {
 }
 
 /// A call of a function by an unquoted name.
-pub(super) fn plain_call(name: Ident, args: Vec<Expr>) -> Expr {
+pub(crate) fn plain_call(name: Ident, args: Vec<Expr>) -> Expr {
     listed_call(name, args.into_iter().map(argument).collect())
 }
 
@@ -30,7 +30,14 @@ impl Parser<'_> {
     }
 
     fn call_of(&mut self, parts: Vec<Ident>) -> Parse<Expr> {
-        let name = ObjectName::from(parts);
+        let mut name = ObjectName::from(parts);
+        // Hyperdrive's structs are objects.
+        if let [ast::ObjectNamePart::Identifier(only)] = name.0.as_mut_slice()
+            && only.quote_style.is_none()
+            && only.value.eq_ignore_ascii_case("named_struct")
+        {
+            only.value = "jsonb_build_object".into();
+        }
         self.expect_token(&Token::LParen)?;
         let mut list = ast::FunctionArgumentList { duplicate_treatment: None, args: Vec::new(), clauses: Vec::new() };
         if self.peek(0) == Some(&Token::Mul) {

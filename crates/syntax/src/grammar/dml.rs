@@ -66,10 +66,11 @@ impl Parser<'_> {
         let table = self.object_name()?;
         let table_alias =
             if self.keyword("as") { Some(ast::TableAliasWithoutColumns { explicit: true, alias: self.ident()? }) } else { None };
+        let partition = self.partition()?;
         let mut columns = Vec::new();
         if self.peek(0) == Some(&Token::LParen) && !self.query_in_parens(0) {
             self.at += 1;
-            columns = self.list(Self::target_column)?;
+            columns = self.list(Self::inserted_column)?;
             self.expect_token(&Token::RParen)?;
         }
         columns.extend(self.overriding()?);
@@ -84,11 +85,13 @@ impl Parser<'_> {
             }
             Some(self.query()?)
         };
+        let mut source = source;
+        let partitioned = self.partitioned(partition, &mut columns, source.as_deref_mut())?;
         let on = if !replace_into && self.keyword("on") { Some(ast::OnInsert::OnConflict(self.on_conflict()?)) } else { None };
         let returning = self.returning()?;
         Ok(Statement::Insert(ast::Insert {
             insert_token: self.attached(start),
-            optimizer_hints: Vec::new(),
+            optimizer_hints: self.hints_behind(start),
             or: None,
             ignore: false,
             into: true,
@@ -98,7 +101,7 @@ impl Parser<'_> {
             overwrite: false,
             source,
             assignments: Vec::new(),
-            partitioned: None,
+            partitioned,
             after_columns: Vec::new(),
             has_table_keyword: false,
             on,
@@ -114,6 +117,54 @@ impl Parser<'_> {
             multi_table_when_clauses: Vec::new(),
             multi_table_else_clause: None,
         }))
+    }
+
+    /// Hyperdrive's `PARTITION (c = 'x', d)` of INSERT: columns with the values that they have in all rows, or none.
+    #[allow(clippy::type_complexity)] // columns and their values
+    fn partition(&mut self) -> Parse<Vec<(Ident, Option<Expr>)>> {
+        if !(self.peek_keyword(0, "partition") && self.peek(1) == Some(&Token::LParen)) {
+            return Ok(Vec::new());
+        }
+        self.at += 2;
+        let columns = self.list(|p| {
+            let name = p.ident()?;
+            Ok((name, if p.token(&Token::Eq) { Some(p.expr()?) } else { None }))
+        })?;
+        self.expect_token(&Token::RParen)?;
+        Ok(columns)
+    }
+
+    /// Puts the values of PARTITION behind those that the rows of an INSERT have. Gives the columns that the last values are for, unless they
+    /// are named among `columns`.
+    fn partitioned(
+        &self,
+        partition: Vec<(Ident, Option<Expr>)>,
+        columns: &mut Vec<ObjectName>,
+        source: Option<&mut ast::Query>,
+    ) -> Parse<Option<Vec<Expr>>> {
+        if partition.is_empty() {
+            return Ok(None);
+        }
+        let (given, own): (Vec<_>, Vec<_>) = partition.into_iter().partition(|(_, value)| value.is_some());
+        let names: Vec<Ident> = own.iter().chain(&given).map(|(name, _)| name.clone()).collect();
+        let values: Vec<Expr> = given.into_iter().filter_map(|(_, value)| value).collect();
+        match source.map(|query| &mut *query.body) {
+            Some(SetExpr::Values(rows)) => rows.rows.iter_mut().for_each(|row| row.content.extend(values.iter().cloned())),
+            Some(SetExpr::Select(select)) if select.distinct.is_none() => {
+                select.projection.extend(values.into_iter().map(ast::SelectItem::UnnamedExpr));
+            }
+            _ if values.is_empty() => {}
+            _ => {
+                return Err(self
+                    .unsupported("PARTITION with values beside such a query is not supported")
+                    .with_hint("Put the query into FROM (…), or name the columns and give the values."));
+            }
+        }
+        if columns.is_empty() {
+            return Ok(Some(names.into_iter().map(Expr::Identifier).collect()));
+        }
+        columns.extend(names.into_iter().map(ObjectName::from));
+        Ok(None)
     }
 
     /// Hyperdrive's `BATCHVALUES (VALUES (…), VALUES (…))`: the rows of one VALUES.
@@ -141,6 +192,17 @@ impl Parser<'_> {
             parts.push(marks::mark(marks::SUBSCRIPTS, self.text_from(first), span));
         }
         Ok(ObjectName::from(parts))
+    }
+
+    /// A column of INSERT: with a type it is one that the table need not declare.
+    fn inserted_column(&mut self) -> Parse<ObjectName> {
+        let mut name = self.target_column()?;
+        if name.0.len() == 1 && !matches!(self.peek(0), Some(Token::Comma | Token::RParen) | None) {
+            let (first, span) = (self.at, self.span());
+            self.data_type()?;
+            name.0.push(ast::ObjectNamePart::Identifier(marks::mark(marks::TYPE, self.text_from(first), span)));
+        }
+        Ok(name)
     }
 
     /// The text of the tokens from `first` up to here.
@@ -249,12 +311,21 @@ impl Parser<'_> {
     /// The table that is changed, with its alias.
     fn changed_table(&mut self) -> Parse<ast::TableFactor> {
         let name = self.relation_name()?;
+        let start = self.at;
+        let undeclared = match self.peek(0) {
+            Some(Token::LParen) => self.undeclared_columns().map_err(|_| {
+                self.at = start;
+                self.unexpected()
+            })?,
+            _ => Vec::new(),
+        };
         let explicit = self.keyword("as");
         let alias = if explicit || (self.is_column_id(0) && !self.peek_keyword(0, "set")) {
             Some(ast::TableAlias { explicit, name: self.ident()?, columns: Vec::new(), at: None })
         } else {
             None
         };
+        let alias = super::alias::with_undeclared(&name, alias, undeclared);
         Ok(table_factor(name, alias))
     }
 
@@ -388,7 +459,7 @@ impl Parser<'_> {
             self.expect("insert")?;
             let mut columns = Vec::new();
             if self.token(&Token::LParen) {
-                columns = self.list(Self::target_column)?;
+                columns = self.list(Self::inserted_column)?;
                 self.expect_token(&Token::RParen)?;
             }
             columns.extend(self.overriding()?);

@@ -4,7 +4,8 @@
 //! reads as the same mark again, since views are kept as text. Reading order: [`expr`] → [`call`] → [`select`] → [`dml`]; types are in
 //! [`types`].
 
-mod call;
+mod alias;
+pub(crate) mod call;
 mod dml;
 mod expr;
 mod select;

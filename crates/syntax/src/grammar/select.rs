@@ -1,5 +1,6 @@
 //! Queries: WITH, SELECT, VALUES, set operations, FROM, ORDER BY, limits and locks.
 
+use super::alias::with_undeclared;
 use super::{Parse, Parser};
 use crate::SyntaxError;
 use crate::ast::{self, Expr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, TableFactor, TableWithJoins};
@@ -719,15 +720,20 @@ impl Parser<'_> {
         // A function's name may be a word that no table may have.
         let start = self.at;
         let function = self.is_function_name();
-        if lateral || function {
+        self.at = start;
+        let named = if function && !lateral { self.table_with_undeclared() } else { None };
+        if (lateral || function) && named.is_none() {
             let call = self.expr_call()?;
             return self.function_factor(call, lateral);
         }
-        self.at = start;
-        let name = self.object_name()?;
+        let (name, undeclared) = match named {
+            Some(named) => named,
+            None => (self.object_name()?, Vec::new()),
+        };
         self.token(&Token::Mul);
         let mut version = self.version()?;
-        let alias = self.alias(false)?;
+        let alias = self.table_alias()?;
+        let alias = with_undeclared(&name, alias, undeclared);
         // Behind the alias is where sqlparser prints it.
         if version.is_none() {
             version = self.version()?;
@@ -893,46 +899,6 @@ impl Parser<'_> {
             bucket: None,
             offset: None,
         })
-    }
-
-    /// `[AS] name [(columns)]`; of a function, columns may have types.
-    pub(super) fn alias(&mut self, function: bool) -> Parse<Option<ast::TableAlias>> {
-        let explicit = self.keyword("as");
-        if explicit && function && self.peek(0) == Some(&Token::LParen) {
-            let span = self.span();
-            let columns = self.alias_columns(true)?;
-            if columns.iter().any(|c| c.data_type.is_none()) {
-                self.at -= 1;
-                return Err(self.unexpected());
-            }
-            return Ok(Some(ast::TableAlias {
-                explicit,
-                name: Ident { value: String::new(), quote_style: Some('"'), span },
-                columns,
-                at: None,
-            }));
-        }
-        if !explicit && !self.is_column_id(0) {
-            return Ok(None);
-        }
-        let name = self.ident()?;
-        let columns = if self.peek(0) == Some(&Token::LParen) { self.alias_columns(function)? } else { Vec::new() };
-        Ok(Some(ast::TableAlias { explicit, name, columns, at: None }))
-    }
-
-    fn alias_columns(&mut self, typed: bool) -> Parse<Vec<ast::TableAliasColumnDef>> {
-        self.expect_token(&Token::LParen)?;
-        // All have types or none.
-        let mut with_types = None;
-        let columns = self.list(|p| {
-            let name = p.ident()?;
-            let ends = matches!(p.peek(0), Some(Token::Comma | Token::RParen) | None);
-            let data_type = if typed && with_types.unwrap_or(!ends) { Some(p.data_type()?) } else { None };
-            with_types = Some(data_type.is_some());
-            Ok(ast::TableAliasColumnDef { name, data_type })
-        })?;
-        self.expect_token(&Token::RParen)?;
-        Ok(columns)
     }
 
     pub(super) fn with_clause(&mut self) -> Parse<Option<ast::With>> {

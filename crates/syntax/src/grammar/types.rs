@@ -135,6 +135,10 @@ impl Parser<'_> {
             self.expect_token(&Token::RParen)?;
             return Ok(DataType::Map(Box::new(key), Box::new(value)));
         }
+        // As Hyperdrive has them.
+        if self.peek(1) == Some(&Token::Lt) && self.peek_any(0, &["struct", "map", "array"]) {
+            return self.angled_type();
+        }
         if self.peek_keyword(0, "struct") && self.peek(1) == Some(&Token::LParen) {
             self.at += 2;
             let fields = self.list(|p| {
@@ -158,6 +162,30 @@ impl Parser<'_> {
             self.expect_token(&Token::RParen)?;
         }
         Ok(named(ObjectName::from(parts), modifiers))
+    }
+
+    /// `STRUCT<a: INT>`, `MAP<STRING, INT>`, `ARRAY<INT>`.
+    fn angled_type(&mut self) -> Parse<DataType> {
+        let word = self.label()?.value.to_ascii_lowercase();
+        self.expect_token(&Token::Lt)?;
+        let out = match word.as_str() {
+            "struct" => {
+                let fields = self.list(|p| {
+                    let name = p.ident()?;
+                    p.token(&Token::Colon);
+                    Ok(StructField { field_name: Some(name), field_type: p.data_type()?, options: None })
+                })?;
+                DataType::Struct(fields, StructBracketKind::AngleBrackets)
+            }
+            "map" => {
+                let key = self.data_type()?;
+                self.expect_token(&Token::Comma)?;
+                DataType::Map(Box::new(key), Box::new(self.data_type()?))
+            }
+            _ => DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(self.data_type()?), None)),
+        };
+        self.expect_token(&Token::Gt)?;
+        Ok(out)
     }
 
     /// A type whose name is a key word, INTERVAL aside.

@@ -8,7 +8,7 @@
 //! hold nothing else, three-valued logic included: a comparison with NULL is never satisfied, and NULL lies in no comparison's
 //! span.
 //!
-//! Reading order: [`predicate`] → [`constant`] → [`span`] → [`ranges`] → [`skip`] → [`path`] → [`combine`] → [`probe`] → [`explain`].
+//! Reading order: [`predicate`] → [`constant`] → [`span`] → [`ranges`] → [`prefix`] → [`skip`] → [`path`] → [`combine`] → [`probe`] → [`explain`].
 
 pub mod combine;
 pub mod constant;
@@ -16,6 +16,7 @@ pub mod explain;
 pub mod path;
 pub mod predicate;
 pub mod preferences;
+pub mod prefix;
 pub mod probe;
 pub mod ranges;
 pub mod skip;

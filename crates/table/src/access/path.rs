@@ -5,6 +5,7 @@
 
 use super::predicate::Predicate;
 use super::preferences::Preferences;
+use super::prefix::with_beginnings;
 use super::ranges::{KeyShape, Scope, implies, scope, spans_of};
 use super::skip::{SEEK, Skip, skipping};
 use super::span::Spans;
@@ -186,7 +187,10 @@ pub fn ways(
     for found in usable(table, filters, options, preferences)? {
         let Some(index) = table.indexes.get(found.at) else { continue };
         let key = KeyShape::of_index(&found.codec);
-        let scope = scope(&key, filters);
+        let scope = match with_beginnings(table, index, filters) {
+            Some(filters) => scope(&key, &filters),
+            None => scope(&key, filters),
+        };
         let narrowed = scope.equal_parts > 0 || scope.narrowed;
         let Usable { at, codec, covered, to_keys, unusable } = found;
         if let Some(reason) = unusable {

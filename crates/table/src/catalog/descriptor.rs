@@ -120,6 +120,9 @@ pub struct TableDescriptor {
     /// Of a table of entries: the column of maps that they are of. Its columns are the key of that column's table, `key` and `value`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries_of: Option<(Oid, ColumnId)>,
+    /// The column of maps whose entries are the columns that statements name and the table does not declare.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dynamic: Option<ColumnId>,
 }
 
 /// From when stored timestamps count.
@@ -538,6 +541,12 @@ impl TableDescriptor {
     /// Columns that `*` stands for.
     pub fn visible_columns(&self) -> impl Iterator<Item = &ColumnDescriptor> {
         self.columns.iter().filter(|c| !c.dropped && !c.hidden)
+    }
+
+    /// The column of maps that has the undeclared columns.
+    #[must_use]
+    pub fn dynamic_column(&self) -> Option<&ColumnDescriptor> {
+        self.dynamic.and_then(|id| self.column(id)).filter(|column| !column.dropped)
     }
 
     /// The column with this id; ids are positions from 1.

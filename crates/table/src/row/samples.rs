@@ -51,6 +51,7 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
         expires: None,
         timestamp: None,
         entries_of: None,
+        dynamic: None,
     }
 }
 

@@ -111,6 +111,8 @@ struct State {
     lock_timeout: Option<Duration>,
     deadlock_timeout: Duration,
     durability: Durability,
+    /// What it has written is ingested as sorted runs, however little it is.
+    loads: bool,
     /// Set by the first snapshot of a SERIALIZABLE transaction.
     tracked: bool,
     /// A safe snapshot needs no tracking.
@@ -325,6 +327,11 @@ impl Transaction {
         state.lock_timeout = lock_timeout;
         state.deadlock_timeout = deadlock_timeout;
         state.durability = durability;
+    }
+
+    /// What the transaction writes is ingested by the store as sorted runs when it commits, past the log, as that of large ones is.
+    pub fn load_at_commit(&self) {
+        self.state.lock().loads = true;
     }
 
     #[must_use]

@@ -16,6 +16,8 @@ use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
 pub struct TargetColumn {
     pub name: String,
     pub ty: SqlType,
+    /// The table does not declare it.
+    pub undeclared: bool,
 }
 
 /// How lines end; the first line decides.
@@ -765,7 +767,9 @@ mod tests {
     }
 
     fn columns() -> Vec<TargetColumn> {
-        [("a", PgType::Int4), ("b", PgType::Text)].map(|(name, ty)| TargetColumn { name: name.into(), ty: SqlType::new(ty) }).to_vec()
+        [("a", PgType::Int4), ("b", PgType::Text)]
+            .map(|(name, ty)| TargetColumn { name: name.into(), ty: SqlType::new(ty), undeclared: false })
+            .to_vec()
     }
 
     /// Rows as `a|b`, from data in pieces of `size` bytes.

@@ -246,7 +246,9 @@ impl Session {
                 let columns = copied_columns(&table, columns)?;
                 options.check_columns(&table)?;
                 let list: Vec<String> = columns.iter().map(|c| quote_name(&c.name)).collect();
-                one_statement(&format!("SELECT {} FROM {name}", list.join(", ")))?
+                let undeclared: Vec<String> = columns.iter().filter(|c| c.undeclared).map(with_type).collect();
+                let undeclared = if undeclared.is_empty() { String::new() } else { format!(" ({})", undeclared.join(", ")) };
+                one_statement(&format!("SELECT {} FROM {name}{undeclared}", list.join(", ")))?
             }
         };
         if copy.filter.is_some() {
@@ -319,7 +321,8 @@ impl Session {
         let Some(Relation::Table(descriptor)) = found.map(|r| &**r) else {
             return Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("table {name} does not exist")));
         };
-        let list: Vec<ast::Ident> = columns.unwrap_or_default().iter().map(|c| ast::Ident::with_quote('"', c)).collect();
+        let named = |c: &String| ast::TableAliasColumnDef { name: ast::Ident::with_quote('"', c), data_type: None };
+        let list: Vec<_> = columns.unwrap_or_default().iter().map(named).collect();
         let columns = copied_columns(descriptor, &list)?;
         let descriptor = descriptor.clone();
         self.batch_insert(context, &name, &descriptor, &columns, None).await
@@ -343,7 +346,11 @@ impl Session {
                 PgError::new(SqlState::INVALID_COLUMN_REFERENCE, "generated columns are not supported in COPY FROM WHERE conditions");
             return Err(error.detail(format!("Column \"{}\" is a generated column.", generated.1.unwrap_or_default())));
         }
-        let names: Vec<String> = columns.iter().map(|c| quote_name(&c.name)).collect();
+        if let Some(column) = columns.iter().find(|c| c.undeclared && filter.is_some()) {
+            return Err(PgError::unsupported(format!("WHERE of COPY into the undeclared column \"{}\" is not supported", column.name))
+                .hint("Copy into a table that declares it, and INSERT … SELECT."));
+        }
+        let names: Vec<String> = columns.iter().map(|c| if c.undeclared { with_type(c) } else { quote_name(&c.name) }).collect();
         // Under a condition they are columns of a table of values, which have the types that are written there.
         let param = |(n, column): (usize, &TargetColumn)| match filter {
             Some(_) => format!("CAST(${n} AS {})", type_name(&column.ty)),
@@ -521,14 +528,25 @@ fn find_relation(context: &StatementContext, name: &ast::ObjectName) -> PgResult
 }
 
 /// The columns that are copied: those named, or all that are stored and not generated.
-fn copied_columns(table: &TableDescriptor, named: &[ast::Ident]) -> PgResult<Vec<TargetColumn>> {
-    let target = |c: &stoa_table::catalog::ColumnDescriptor| TargetColumn { name: c.name.clone(), ty: c.ty.clone() };
+/// A column with its type.
+fn with_type(column: &TargetColumn) -> String {
+    format!("{} {}", quote_name(&column.name), type_name(&column.ty))
+}
+
+fn copied_columns(table: &TableDescriptor, named: &[ast::TableAliasColumnDef]) -> PgResult<Vec<TargetColumn>> {
+    let target = |c: &stoa_table::catalog::ColumnDescriptor| TargetColumn { name: c.name.clone(), ty: c.ty.clone(), undeclared: false };
     if named.is_empty() {
         return Ok(table.visible_columns().filter(|c| c.generated.is_none()).map(target).collect());
     }
     let mut out: Vec<TargetColumn> = Vec::new();
-    for ident in named {
+    for ast::TableAliasColumnDef { name: ident, data_type } in named {
         let name = stoa_sql::bind::fold(ident);
+        // What is wrong with it the statement that is made of it tells.
+        let ty = data_type.as_ref().map(stoa_sql::bind::type_name::sql_type).transpose()?;
+        if let Some(ty) = ty.filter(|ty| table.column_by_name(&name).is_none_or(|declared| declared.ty != *ty)) {
+            out.push(TargetColumn { name, ty, undeclared: true });
+            continue;
+        }
         let Some(column) = table.column_by_name(&name) else {
             return Err(PgError::new(
                 SqlState::UNDEFINED_COLUMN,

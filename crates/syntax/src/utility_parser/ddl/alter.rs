@@ -166,9 +166,7 @@ impl Parser<'_> {
                 let columns = self.family_columns()?;
                 return Ok(AlterAction::AddFamily { family: Family { name, columns, options: self.with_options()? }, if_not_exists });
             }
-            self.keyword("column");
-            let if_not_exists = self.if_not_exists()?;
-            return Ok(AlterAction::AddColumn { column: self.column()?, if_not_exists });
+            return self.added_column();
         }
         if self.keyword("drop") {
             if self.keyword("constraint") {
@@ -232,6 +230,22 @@ impl Parser<'_> {
             return Ok(AlterAction::Unsupported(self.rest_of_action()));
         }
         Err(self.unexpected())
+    }
+
+    /// Behind ADD: a column.
+    fn added_column(&mut self) -> Parse<AlterAction> {
+        if self.peek_keyword(0, "partition") && self.peek(1) == Some(&Token::LParen) {
+            return Err(self
+                .unsupported("ADD PARTITION is not supported")
+                .with_hint("A partition is there as soon as it has rows: INSERT INTO … PARTITION (…)."));
+        }
+        self.keyword("column");
+        let if_not_exists = self.if_not_exists()?;
+        let column = self.column()?;
+        if !if_not_exists && self.keywords(&["from", "dynamic"]) {
+            return Ok(AlterAction::PromoteColumn(column));
+        }
+        Ok(AlterAction::AddColumn { column, if_not_exists })
     }
 
     /// The first words of what is left of an action: in capitals, but for the last, which may be a name.

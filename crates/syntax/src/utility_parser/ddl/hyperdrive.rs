@@ -1,10 +1,10 @@
-//! What Hyperdrive's scripts say beside PostgreSQL's grammar, where it means nothing else there: how a table is stored, columns that are
-//! added together, an index dropped by its table, DESCRIBE and SHOW CREATE TABLE.
+//! What Hyperdrive's scripts say beside PostgreSQL's grammar, where it means nothing else there: how a table is stored and partitioned,
+//! external tables, partitions that are dropped, DESCRIBE and what SHOW lists.
 //!
 //! Invariant: all of it becomes statements that others could write; nothing behind the parser knows of Hyperdrive.
 
 use crate::ast::{self, Expr, Ident};
-use crate::ddl::{Constraint, ConstraintKind, CreateTable, Family, KeyColumns, Split, StorageOption, TableElement};
+use crate::ddl::{Column, Constraint, ConstraintKind, CreateTable, Family, IndexElement, KeyColumns, Split, StorageOption, TableElement};
 use crate::error::SyntaxError;
 use crate::grammar::{Parse, Parser};
 use sqlparser::tokenizer::Token;
@@ -13,16 +13,26 @@ use sqlparser::tokenizer::Token;
 const OVERWRITE: &str = "overwrite";
 
 impl Parser<'_> {
-    /// STORED AS HYPERDRIVE, STORED BY '…' WITH SERDEPROPERTIES (…), TBLPROPERTIES (…), behind the columns of a table. The first column
-    /// is the key, unless there is one, and INSERT writes over rows.
-    pub(super) fn hyperdrive_storage(&mut self, table: &mut CreateTable) -> Parse<()> {
+    /// PARTITIONED BY (…), STORED AS HYPERDRIVE, STORED BY '…' WITH SERDEPROPERTIES (…), TBLPROPERTIES (…), behind the columns of a table. The
+    /// first column is the key, behind the columns that partition the table, unless there is a key; INSERT writes over rows. An external
+    /// table is a foreign one, over a raw table.
+    pub(super) fn hyperdrive_storage(&mut self, table: &mut CreateTable, external: bool) -> Parse<()> {
         let place = self.span().start;
-        if self.keywords(&["partitioned", "by"]) {
-            return Err(SyntaxError::unsupported(self.sql, "PARTITIONED BY is not supported", place)
-                .with_hint("Make a table for each partition, or put the column first in the primary key."));
-        }
-        if !self.keyword("stored") {
+        let partitions = if self.keywords(&["partitioned", "by"]) {
+            self.expect_token(&Token::LParen)?;
+            let columns = self.list(Self::column)?;
+            self.expect_token(&Token::RParen)?;
+            columns
+        } else {
+            Vec::new()
+        };
+        if !self.peek_keyword(0, "stored") && !external && partitions.is_empty() {
             return Ok(());
+        }
+        self.expect("stored")?;
+        if external && !partitions.is_empty() {
+            return Err(SyntaxError::unsupported(self.sql, "external tables are not partitioned", place)
+                .with_hint("Their keys are those of the raw table."));
         }
         if self.keyword("by") {
             self.string()?;
@@ -30,11 +40,13 @@ impl Parser<'_> {
             self.expect("as")?;
             self.expect("hyperdrive")?;
         }
+        let mut raw = external.then(|| vec![StorageOption { name: "format".into(), value: Some("text".into()) }]);
         if self.peek_keyword(0, "with") && self.peek_keyword(1, "serdeproperties") {
             self.at += 2;
             for (name, value) in self.properties()? {
-                match name.as_str() {
-                    "hbase.columns.mapping" => self.map_columns(table, &value)?,
+                match (name.as_str(), &mut raw) {
+                    ("hbase.columns.mapping", None) => self.map_columns(table, &value)?,
+                    ("hbase.columns.mapping", Some(_)) => self.map_cells(table, &value)?,
                     _ => return Err(self.unknown_property(&name)),
                 }
             }
@@ -42,8 +54,11 @@ impl Parser<'_> {
         if self.keyword("tblproperties") {
             for (name, value) in self.properties()? {
                 match name.as_str() {
+                    "hbase.table.name" if external => {
+                        raw.get_or_insert_default().push(StorageOption { name: "table".into(), value: Some(value) });
+                    }
                     "hbase.table.name" if table.name.0.last().is_some_and(|part| part.to_string() == value) => {}
-                    "hbase.table.splitkey" => {
+                    "hbase.table.splitkey" if !external => {
                         let text = |key: &str| vec![Expr::Value(ast::Value::SingleQuotedString(key.trim().to_owned()).into())];
                         table.split = Some(Split::At(value.split(',').map(text).collect()));
                     }
@@ -51,7 +66,15 @@ impl Parser<'_> {
                 }
             }
         }
-        self.key_of_first_column(table)?;
+        if external {
+            table.foreign = raw;
+            return Ok(());
+        }
+        if partitions.is_empty() {
+            self.key_of_first_column(table)?
+        } else {
+            self.key_of_partitions(table, partitions)?
+        }
         table.options.push(StorageOption { name: OVERWRITE.into(), value: Some("true".into()) });
         Ok(())
     }
@@ -118,6 +141,61 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// `:key,f:a,g:b#b`: the cell of each column, as text or, behind `#b`, as HBase's bytes.
+    fn map_cells(&mut self, table: &mut CreateTable, mapping: &str) -> Parse<()> {
+        let place = self.span().start;
+        let wrong = || {
+            SyntaxError::at(self.sql, "hbase.columns.mapping names :key for the first column, and family:qualifier for each other", place)
+        };
+        let mut places = mapping.split(',').map(str::trim);
+        for (at, element) in table.elements.iter_mut().enumerate() {
+            let TableElement::Column(column) = element else { continue };
+            let (cell, form) = places.next().map(|place| place.split_once('#').unwrap_or((place, "s"))).ok_or_else(wrong)?;
+            let format = match form {
+                "b" | "binary" => "bytes",
+                "s" | "string" | "-" => "text",
+                _ => return Err(wrong()),
+            };
+            if (at == 0) != (cell == ":key") || (at > 0 && !cell.contains(':')) {
+                return Err(wrong());
+            }
+            if at > 0 {
+                column.options.push(StorageOption { name: "column".into(), value: Some(cell.to_owned()) });
+            }
+            column.options.push(StorageOption { name: "format".into(), value: Some(format.into()) });
+        }
+        if places.next().is_some() { Err(wrong()) } else { Ok(()) }
+    }
+
+    /// The columns of PARTITIONED BY, which are the table's last, and lead its key: a partition is a range of keys.
+    fn key_of_partitions(&mut self, table: &mut CreateTable, partitions: Vec<Column>) -> Parse<()> {
+        let position = self.position();
+        let first = table.elements.iter().find_map(|e| if let TableElement::Column(column) = e { Some(column.name.clone()) } else { None });
+        let keyed = table.elements.iter().any(|element| match element {
+            TableElement::Column(column) => column.constraints.iter().any(|c| matches!(c.kind, ConstraintKind::PrimaryKey(_))),
+            TableElement::Constraint(constraint) => matches!(constraint.kind, ConstraintKind::PrimaryKey(_)),
+            _ => false,
+        });
+        if keyed {
+            let place = self.span().start;
+            return Err(SyntaxError::unsupported(self.sql, "PRIMARY KEY beside PARTITIONED BY is not supported", place)
+                .with_hint("The key is the columns of PARTITIONED BY, and the first column behind them. Or leave PARTITIONED BY out."));
+        }
+        let part = |name: Ident| IndexElement { expr: Expr::Identifier(name), descending: false, nulls_first: None, operator_class: None };
+        let columns = partitions.iter().map(|c| c.name.clone()).chain(first).map(part).collect();
+        table.elements.extend(partitions.into_iter().map(TableElement::Column));
+        table.elements.push(TableElement::Constraint(Constraint {
+            name: None,
+            kind: ConstraintKind::PrimaryKey(KeyColumns { columns, ..KeyColumns::default() }),
+            deferrable: None,
+            initially_deferred: None,
+            not_valid: false,
+            no_inherit: false,
+            position,
+        }));
+        Ok(())
+    }
+
     fn key_of_first_column(&mut self, table: &mut CreateTable) -> Parse<()> {
         let is_key = |c: &Constraint| matches!(c.kind, ConstraintKind::PrimaryKey(_));
         let keyed = table.elements.iter().any(|element| match element {
@@ -141,32 +219,123 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// DESCRIBE t and SHOW CREATE TABLE t, as the query that answers them.
+    /// DESCRIBE, SHOW CREATE TABLE, SHOW TABLES and SHOW DATABASES, and ALTER TABLE … DROP PARTITION, as the statement that does it.
     pub(crate) fn describing(&mut self) -> Parse<Option<String>> {
-        let definition = if self.peek_keyword(0, "show") && self.peek_keyword(1, "create") && self.peek_keyword(2, "table") {
-            self.at += 3;
-            true
+        let start = self.at;
+        let said = if self.keywords(&["show", "create", "table"]) {
+            let name = self.quoted_name()?;
+            Some(format!("SELECT pg_catalog.stoa_get_tabledef({name}) AS createtab_stmt"))
+        } else if self.keywords(&["show", "tables"]) {
+            Some(self.shown_tables()?)
+        } else if self.keywords(&["show", "databases"]) {
+            Some("SELECT datname AS database_name FROM pg_catalog.pg_database WHERE NOT datistemplate ORDER BY datname".to_owned())
+        } else if self.keywords(&["show", "partitions"]) {
+            self.at = start;
+            return Err(self
+                .unsupported("SHOW PARTITIONS is not supported")
+                .with_hint("SELECT DISTINCT the partition's column FROM the table."));
         } else if self.peek_keyword(0, "describe") || (self.peek_keyword(0, "desc") && matches!(self.peek(1), Some(Token::Word(_)))) {
             self.at += 1;
-            let _ = self.keyword("formatted") || self.keyword("extended");
-            false
+            let whole = self.keyword("formatted") || self.keyword("extended");
+            let name = self.quoted_name()?;
+            Some(if whole { described(&name) } else { columns_of(&name) })
+        } else if self.keywords(&["alter", "table"]) {
+            self.dropped_partition()?
         } else {
-            return Ok(None);
+            None
         };
-        let first = self.at;
-        self.object_name()?;
-        let name = self.text_from(first).replace('\'', "''");
-        if self.at < self.tokens.len() {
+        if said.is_none() {
+            self.at = start;
+        } else if self.at < self.tokens.len() {
             return Err(self.unexpected());
         }
-        Ok(Some(if definition {
-            format!("SELECT pg_catalog.stoa_get_tabledef('{name}'::pg_catalog.regclass) AS createtab_stmt")
-        } else {
-            format!(
-                "SELECT a.attname AS col_name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS data_type, \
-                 pg_catalog.col_description(a.attrelid, a.attnum::integer) AS comment FROM pg_catalog.pg_attribute a \
-                 WHERE a.attrelid = '{name}'::pg_catalog.regclass AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
-            )
-        }))
+        Ok(said)
     }
+
+    /// The name of a relation, as a literal that is its OID.
+    fn quoted_name(&mut self) -> Parse<String> {
+        let first = self.at;
+        self.object_name()?;
+        Ok(format!("'{}'::pg_catalog.regclass", self.text_from(first).replace('\'', "''")))
+    }
+
+    /// `[IN schema] [[LIKE] 'pattern']`: of the pattern `*` stands for any characters, and `|` parts several.
+    fn shown_tables(&mut self) -> Parse<String> {
+        let schema = if self.keyword("in") || self.keyword("from") {
+            let schema = self.name()?;
+            format!("n.nspname = '{}'", schema.replace('\'', "''"))
+        } else {
+            "pg_catalog.pg_table_is_visible(c.oid) AND n.nspname NOT IN ('pg_catalog', 'information_schema')".to_owned()
+        };
+        let like = self.keyword("like");
+        let pattern = if like || self.at < self.tokens.len() {
+            let mut pattern = String::new();
+            for c in self.string()?.chars() {
+                match c {
+                    '*' => pattern.push_str(".*"),
+                    '|' => pattern.push('|'),
+                    c if c.is_alphanumeric() || c == '_' => pattern.push(c),
+                    c => pattern.extend(['\\', c]),
+                }
+            }
+            format!(" AND c.relname ~ '^({})$'", pattern.replace('\'', "''"))
+        } else {
+            String::new()
+        };
+        Ok(format!(
+            "SELECT c.relname AS tab_name FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+             WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND {schema}{pattern} ORDER BY c.relname"
+        ))
+    }
+
+    /// Behind ALTER TABLE: `t DROP [IF EXISTS] PARTITION (c = 'x')`, whose rows go.
+    fn dropped_partition(&mut self) -> Parse<Option<String>> {
+        let first = self.at;
+        if self.object_name().is_err() {
+            return Ok(None);
+        }
+        let name = self.text_from(first);
+        if !self.keyword("drop") {
+            return Ok(None);
+        }
+        self.keywords(&["if", "exists"]);
+        if !self.keyword("partition") || !self.token(&Token::LParen) {
+            return Ok(None);
+        }
+        let conditions = self.list(|p| {
+            let first = p.at;
+            p.expr()?;
+            Ok(format!("({})", p.text_from(first)))
+        })?;
+        self.expect_token(&Token::RParen)?;
+        Ok(Some(format!("DELETE FROM {name} WHERE {}", conditions.join(" AND "))))
+    }
+}
+
+/// The columns of a relation.
+fn columns_of(name: &str) -> String {
+    format!(
+        "SELECT a.attname AS col_name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS data_type, \
+         pg_catalog.col_description(a.attrelid, a.attnum::integer) AS comment FROM pg_catalog.pg_attribute a \
+         WHERE a.attrelid = {name} AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
+    )
+}
+
+/// The columns, then what else is known: whose it is, and the lines of its definition with families, salt, splits and indexes.
+fn described(name: &str) -> String {
+    let columns = columns_of(name);
+    format!(
+        "WITH told AS (SELECT c.oid, n.nspname, pg_catalog.pg_get_userbyid(c.relowner) AS owner, c.relkind, \
+         CASE WHEN c.relkind IN ('v', 'm') THEN pg_catalog.pg_get_viewdef(c.oid) ELSE pg_catalog.stoa_get_tabledef(c.oid) END AS definition \
+         FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = {name}) \
+         SELECT d.col_name, d.data_type, d.comment FROM ( \
+         SELECT 0 AS part, pg_catalog.row_number() OVER () AS line, a.col_name::text, a.data_type, a.comment FROM ({columns}) a \
+         UNION ALL SELECT 1, v.line, v.col_name, v.data_type, NULL FROM told, LATERAL (VALUES (1, '', NULL), \
+         (2, '# Detailed Table Information', NULL), (3, 'Database:', nspname::text), (4, 'Owner:', owner::text), \
+         (5, 'Table Type:', CASE relkind WHEN 'r' THEN 'MANAGED_TABLE' WHEN 'f' THEN 'EXTERNAL_TABLE' WHEN 'v' THEN 'VIRTUAL_VIEW' \
+         ELSE relkind::text END)) v (line, col_name, data_type) \
+         UNION ALL SELECT 2, w.line, CASE w.line WHEN 1 THEN 'Definition:' ELSE '' END, w.data_type, NULL \
+         FROM told, pg_catalog.unnest(pg_catalog.string_to_array(definition, E'\\n')) WITH ORDINALITY w (data_type, line)) d \
+         ORDER BY d.part, d.line"
+    )
 }

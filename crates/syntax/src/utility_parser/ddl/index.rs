@@ -1,9 +1,11 @@
-//! CREATE INDEX, CREATE FULLTEXT INDEX and REINDEX.
+//! CREATE INDEX, CREATE FULLTEXT INDEX, REINDEX and CHECK.
 
 use crate::ast::{self, Ident};
 use crate::ddl::{CreateIndex, Ddl, IndexElement, ReindexTarget, StorageOption};
 use crate::error::SyntaxError;
+use crate::grammar::call::plain_call;
 use crate::grammar::{Parse, Parser};
+use crate::utility::Utility;
 use sqlparser::tokenizer::Token;
 
 impl Parser<'_> {
@@ -15,9 +17,15 @@ impl Parser<'_> {
             if self.keyword("collate") {
                 expr = ast::Expr::Collate { expr: Box::new(expr), collation: self.object_name()? };
             }
-            // Hyperdrive's entries have values of one length; here they have the whole value.
+            // Hyperdrive's entries have the beginning of a text.
             if self.keywords(&["segment", "length"]) {
-                self.signed_integer()?;
+                let length = self.signed_integer()?;
+                if length < 1 {
+                    self.at -= 1;
+                    return Err(self.unexpected());
+                }
+                let length = ast::Expr::Value(ast::Value::Number(length.to_string(), false).into());
+                expr = plain_call(Ident::new("left"), vec![expr, length]);
             }
             let operator_class =
                 if self.is_column_id(0) && !self.peek_any(0, &["asc", "desc", "nulls"]) { Some(self.object_name()?) } else { None };
@@ -202,5 +210,18 @@ impl Parser<'_> {
             }
         };
         Ok(Ddl::Reindex { target, concurrently })
+    }
+
+    /// Behind CHECK INDEX or CHECK TABLE.
+    pub(crate) fn check(&mut self, table: bool) -> Parse<Utility> {
+        let name = self.object_name()?;
+        let condition = if self.keyword("where") {
+            let first = self.at;
+            self.expr()?;
+            Some(self.text_from(first))
+        } else {
+            None
+        };
+        Ok(Utility::Check { table, name, condition, repair: self.keyword("repair") })
     }
 }

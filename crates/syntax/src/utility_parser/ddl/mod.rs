@@ -131,9 +131,8 @@ impl Parser<'_> {
         let temporary = self.keyword("temp") || self.keyword("temporary");
         let unlogged = self.keyword("unlogged");
         if self.peek_keyword(0, "external") && self.peek_keyword(1, "table") {
-            return Err(self
-                .unsupported("external tables are not supported")
-                .with_hint("CREATE TABLE makes a table here; rows of another one are copied with COPY or stoa load."));
+            self.at += 2;
+            return self.create_table(temporary, true);
         }
         if self.keyword("recursive") {
             self.expect("view")?;
@@ -153,7 +152,7 @@ impl Parser<'_> {
             };
         }
         if self.keyword("table") {
-            return self.create_table(temporary);
+            return self.create_table(temporary, false);
         }
         if !temporary && !unlogged && self.keyword("database") {
             return self.create_database();

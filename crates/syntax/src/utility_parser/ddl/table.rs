@@ -14,7 +14,8 @@ const LIKE_OPTIONS: &[&str] =
     &["all", "comments", "compression", "constraints", "defaults", "generated", "identity", "indexes", "statistics", "storage"];
 
 impl Parser<'_> {
-    pub(super) fn create_table(&mut self, temporary: bool) -> Parse<Ddl> {
+    /// `external`: CREATE EXTERNAL TABLE, as Hyperdrive has it.
+    pub(super) fn create_table(&mut self, temporary: bool, external: bool) -> Parse<Ddl> {
         let if_not_exists = self.if_not_exists()?;
         let name = self.object_name()?;
         // CREATE TABLE t (a, b) AS: names alone.
@@ -85,7 +86,7 @@ impl Parser<'_> {
             partitioned: false,
             foreign: None,
         };
-        self.hyperdrive_storage(&mut table)?;
+        self.hyperdrive_storage(&mut table, external)?;
         if self.keyword("partition") {
             table.partitioned = true;
             self.at = self.tokens.len();

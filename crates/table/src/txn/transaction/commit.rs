@@ -152,7 +152,8 @@ impl Transaction {
         if writes.is_empty() {
             return Ok(None);
         }
-        if writes.has_spill_files() || writes.bytes() > LARGE_COMMIT.min(self.manager.spill_space().most() / 5) {
+        let loads = self.state.lock().loads;
+        if loads || writes.has_spill_files() || writes.bytes() > LARGE_COMMIT.min(self.manager.spill_space().most() / 5) {
             return self.commit_bulk(writes).await.map(Some);
         }
         let mut mutations = writes.mutations()?;

@@ -1,0 +1,88 @@
+//! Undeclared columns: the column of maps that has them, and those that become declared ones.
+
+use super::alter_column::add_column;
+use super::builder::TableBuilder;
+use super::table::boolean;
+use super::work::Work;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::bind::fold;
+use stoa_sql::bind::undeclared::takes_undeclared;
+use stoa_sql::catalog::deparse::quote_name;
+use stoa_syntax::ddl::{Column, StorageOption};
+use stoa_table::catalog::{ColumnId, Relation, TableDescriptor};
+
+/// The option of a table; its value is the column's name.
+pub(super) const OPTION: &str = "dynamic_columns";
+
+/// The name that an option gives to the column, unless it says that there is none.
+fn named(option: &StorageOption) -> Option<String> {
+    match (boolean(option), &option.value) {
+        (Ok(false), _) => None,
+        (Err(_), Some(name)) => Some(name.clone()),
+        _ => Some(OPTION.to_owned()),
+    }
+}
+
+/// What the options of a table say of its undeclared columns: the column for them is made if it is not there.
+///
+/// # Errors
+/// 42804 for a column that cannot have them.
+pub(super) fn set(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> PgResult<()> {
+    let Some(option) = options.iter().find(|option| option.name == OPTION) else { return Ok(()) };
+    builder.table.dynamic = named(option).map(|name| column(builder, name)).transpose()?;
+    Ok(())
+}
+
+fn column(builder: &mut TableBuilder<'_>, name: String) -> PgResult<ColumnId> {
+    let Some(found) = builder.table.column_by_name(&name) else {
+        return builder.push_column(name, SqlType::new(PgType::Map(Box::new(PgType::Text), Box::new(PgType::Jsonb))));
+    };
+    if takes_undeclared(found) {
+        return Ok(found.id);
+    }
+    let message = format!("column \"{name}\" cannot have the undeclared columns of a table: it is of type {}", found.ty);
+    Err(PgError::new(SqlState::DATATYPE_MISMATCH, message).hint("It is of type map(text, jsonb)."))
+}
+
+/// ALTER TABLE … SET and RESET of the option; the other options come back.
+///
+/// # Errors
+/// As [`set`].
+pub(super) async fn alter(work: Work<'_>, table: TableDescriptor, options: &[StorageOption], on: bool) -> PgResult<Vec<StorageOption>> {
+    let (own, others): (Vec<_>, Vec<_>) = options.iter().cloned().partition(|option| option.name == OPTION);
+    if own.is_empty() {
+        return Ok(others);
+    }
+    let mut builder = TableBuilder::of(work, table.clone());
+    if on {
+        set(&mut builder, &own)?
+    } else {
+        builder.table.dynamic = None
+    }
+    super::alter::apply(work, &table, builder).await?;
+    Ok(others)
+}
+
+/// ADD COLUMN … FROM DYNAMIC: an undeclared column becomes a declared one, which gets its values.
+///
+/// # Errors
+/// 42809 where there are none; what ADD COLUMN and UPDATE raise.
+pub(super) async fn promote(work: Work<'_>, table: TableDescriptor, column: &Column) -> PgResult<()> {
+    let (oid, name) = (table.oid, fold(&column.name));
+    let Some(from) = table.dynamic_column().map(|c| quote_name(&c.name)) else {
+        return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" has no undeclared columns", table.name)));
+    };
+    add_column(work, table, column, false).await?;
+    let catalog = work.catalog();
+    let Some(Relation::Table(table)) = catalog.relation(oid).map(|r| &**r) else { return Ok(()) };
+    let Some(made) = table.column_by_name(&name) else { return Ok(()) };
+    let key = format!("'{}'", name.replace('\'', "''"));
+    let value = if made.ty.ty == PgType::Jsonb { format!("{from}[{key}]") } else { format!("({from}[{key}] #>> '{{}}')::{}", made.ty) };
+    let sql = format!(
+        "UPDATE {}.{} SET {} = {value}, {from} = {from} - {key} WHERE {from} ? {key}",
+        quote_name(&super::alter::schema_name(work, table.schema)),
+        quote_name(&table.name),
+        quote_name(&name),
+    );
+    super::restore::statement(work, &sql).await
+}
