@@ -277,7 +277,7 @@ async fn undeclared_columns_are_copied() {
         }
     }
     client.send(&[&query("COPY t (a, \"C\" int, b varchar(5)) TO STDOUT")]).await;
-    assert_eq!(client.answer().await, "H d:1\t5\tx d:2\t6\t\\N d:4\t\\N\t\\N c C:COPY_3 Z:I");
+    assert_eq!(client.answer().await, "H d:1,5,x d:2,6,\\N d:4,\\N,\\N c C:COPY_3 Z:I");
 }
 
 /// What a new connection sends, and what comes until its end.

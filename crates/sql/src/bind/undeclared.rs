@@ -81,7 +81,7 @@ impl Binder<'_> {
     /// An alias without its undeclared columns, and these.
     ///
     /// # Errors
-    /// See [`Binder::undeclared`].
+    /// See `undeclared`.
     pub(super) fn split_alias<'a>(
         &mut self,
         table: &TableDescriptor,
@@ -115,7 +115,7 @@ impl Binder<'_> {
     /// The undeclared ones among the columns of an INSERT.
     ///
     /// # Errors
-    /// As [`Binder::undeclared`]; 42601 for views.
+    /// As `undeclared`; 42601 for views.
     pub(super) fn undeclared_of_list(&mut self, target: &Target, columns: &[&ast::ObjectName]) -> PgResult<()> {
         let mut named = Vec::new();
         for column in columns {
