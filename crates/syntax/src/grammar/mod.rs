@@ -7,6 +7,7 @@
 mod call;
 mod dml;
 mod expr;
+mod match_against;
 mod select;
 mod types;
 mod version;
