@@ -4,13 +4,16 @@
 //! never go down within a text; a phrase is words whose positions have the distances that they have in the search string.
 
 use crate::error::{Error, Result};
+use crate::synonyms::Synonyms;
 use jieba_rs::{Jieba, TokenizeMode};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::sync::{Arc, LazyLock};
 use tantivy::tokenizer::{TextAnalyzer, TokenStream};
 
 /// Of what this module makes of a text. An index of another version is built again.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Longer words are left out; tantivy takes up to 65,530 bytes.
 pub const MAX_WORD_BYTES: usize = 32 << 10;
@@ -19,6 +22,13 @@ pub const MAX_WORD_BYTES: usize = 32 << 10;
 pub const LEFT_OUT: &str = "\u{0}";
 
 static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
+
+/// Analyzers that are costly to make, the latest last.
+static KEPT: Mutex<Vec<Arc<Analyzer>>> = Mutex::new(Vec::new());
+/// Of those at most: a dictionary takes some tens of megabytes.
+const MOST_KEPT: usize = 8;
+/// Bytes of the words of a user.
+const MAX_DICTIONARY: usize = 256 << 10;
 
 /// How text is cut into words.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
@@ -49,7 +59,16 @@ pub struct TokenizerOptions {
     pub lowercase: Option<bool>,
     #[serde(default)]
     pub stop_words: Option<bool>,
+    /// Words that Chinese is cut into besides those of the dictionary, parted by blanks or commas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dictionary: Option<String>,
+    /// Words that mean the same: see [`crate::synonyms`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synonyms: Option<String>,
 }
+
+/// The names of all options.
+pub const OPTIONS: &[&str] = &["tokenizer", "lowercase", "stop_words", "min_gram", "max_gram", "dictionary", "synonyms"];
 
 /// Languages that have a stemmer, with tantivy's name for their stop words.
 const LANGUAGES: &[&str] = &[
@@ -96,6 +115,13 @@ impl TokenizerOptions {
             "tokenizer" => self.kind = Self::kind_named(value)?,
             "lowercase" => self.lowercase = Some(flag(value)?),
             "stop_words" => self.stop_words = Some(flag(value)?),
+            "dictionary" | "synonyms" => {
+                if value.len() > MAX_DICTIONARY {
+                    return Err(Error::Option(format!("option \"{name}\" is longer than {MAX_DICTIONARY} bytes")));
+                }
+                let value = Some(value.to_owned()).filter(|v| !v.trim().is_empty());
+                if name == "dictionary" { self.dictionary = value } else { self.synonyms = value }
+            }
             "min_gram" | "max_gram" => {
                 let n = number(value)?;
                 let (mut min, mut max) = match self.kind {
@@ -119,6 +145,12 @@ impl TokenizerOptions {
     /// # Errors
     /// They contradict each other.
     pub fn check(&self) -> Result<()> {
+        if self.dictionary.is_some() && self.kind != TokenizerKind::Jieba {
+            return Err(Error::Option("a dictionary belongs to the tokenizer jieba".into()));
+        }
+        if self.dictionary.is_some() || self.synonyms.is_some() {
+            Analyzer::new(self)?;
+        }
         match self.kind {
             TokenizerKind::Ngram { min, max } if min > max => Err(Error::Option(format!("min_gram {min} is greater than max_gram {max}"))),
             TokenizerKind::Stemmer { .. } => Ok(()),
@@ -247,6 +279,9 @@ pub struct Analyzer {
     /// Cuts and leaves stop words out, before a stemmer.
     filter: Option<TextAnalyzer>,
     stemmer: Option<frostem::Stemmer>,
+    /// With words of the user.
+    dictionary: Option<Jieba>,
+    synonyms: Synonyms,
 }
 
 impl std::fmt::Debug for Analyzer {
@@ -257,8 +292,29 @@ impl std::fmt::Debug for Analyzer {
 
 impl Analyzer {
     /// # Errors
-    /// A language has no stemmer.
+    /// A language has no stemmer; a word of the dictionary or a synonym is none.
     pub fn new(options: &TokenizerOptions) -> Result<Arc<Self>> {
+        if options.dictionary.is_none() && options.synonyms.is_none() {
+            return Self::made(options).map(Arc::new);
+        }
+        let kept = KEPT.lock().iter().find(|a| a.options == *options).map(Arc::clone);
+        if let Some(kept) = kept {
+            return Ok(kept);
+        }
+        let mut made = Self::made(options)?;
+        if let Some(rules) = &options.synonyms {
+            made.synonyms = Synonyms::read(rules, &made)?;
+        }
+        let made = Arc::new(made);
+        let mut all = KEPT.lock();
+        if all.len() >= MOST_KEPT {
+            all.remove(0);
+        }
+        all.push(Arc::clone(&made));
+        Ok(made)
+    }
+
+    fn made(options: &TokenizerOptions) -> Result<Self> {
         let lowercase = options.lowercase.unwrap_or(!matches!(options.kind, TokenizerKind::Whitespace | TokenizerKind::Raw));
         let (mut filter, mut stemmer) = (None, None);
         if let TokenizerKind::Stemmer { language } = &options.kind {
@@ -267,12 +323,13 @@ impl Analyzer {
                     .map_err(|_| Error::Option(format!("there is no stemmer for the language \"{language}\"")))?,
             );
             if options.stop_words.unwrap_or(true) {
-                let cut = Arc::new(Self { options: TokenizerOptions::default(), lowercase: true, filter: None, stemmer: None });
-                let tokenizer = StoaTokenizer { analyzer: cut, letters: false, words: Words::default() };
+                let cut = Arc::new(Self::made(&TokenizerOptions::default())?);
+                let tokenizer = StoaTokenizer { analyzer: cut, written: false, words: Words::default() };
                 filter = crate::stop_words::of(language).map(|f| TextAnalyzer::builder(tokenizer).filter(f).build());
             }
         }
-        Ok(Arc::new(Self { options: options.clone(), lowercase, filter, stemmer }))
+        let dictionary = options.dictionary.as_deref().map(with_words).transpose()?;
+        Ok(Self { options: options.clone(), lowercase, filter, stemmer, dictionary, synonyms: Synonyms::default() })
     }
 
     #[must_use]
@@ -344,24 +401,20 @@ impl Analyzer {
         }
     }
 
-    /// Positions count letters and digits, so that overlapping words keep their distances whatever stands between.
+    fn jieba(&self) -> &Jieba {
+        self.dictionary.as_ref().unwrap_or(&JIEBA)
+    }
+
+    /// Words within a longer one stand at its place, behind it: places count words as people do.
     fn chinese(&self, text: &str, out: &mut Words) {
-        let mut tokens = JIEBA.tokenize(text, TokenizeMode::Search, true);
-        tokens.sort_by_key(|t| (t.byte_start, t.byte_end));
-        let mut counted = text.char_indices();
+        let mut tokens = self.jieba().tokenize(text, TokenizeMode::Search, true);
+        tokens.retain(|t| t.word.chars().any(char::is_alphanumeric));
+        tokens.sort_by_key(|t| (t.byte_start, Reverse(t.byte_end)));
         let (mut position, mut reached) = (0u32, 0usize);
         for token in tokens {
-            if !token.word.chars().any(char::is_alphanumeric) {
-                continue;
-            }
-            while reached < token.byte_start {
-                match counted.next() {
-                    Some((at, c)) if at < token.byte_start => {
-                        reached = at + c.len_utf8();
-                        position += u32::from(c.is_alphanumeric());
-                    }
-                    _ => break,
-                }
+            if token.byte_start >= reached {
+                position += u32::from(reached > 0);
+                reached = token.byte_end;
             }
             out.push_lower(token.word, self.lowercase, position, token.byte_start);
         }
@@ -374,9 +427,41 @@ impl Analyzer {
         self.options.kind == TokenizerKind::Jieba
     }
 
+    /// Whether words are stems, so that prefixes and patterns are of what is written instead.
+    #[must_use]
+    pub fn has_stems(&self) -> bool {
+        matches!(self.options.kind, TokenizerKind::Stemmer { .. })
+    }
+
+    /// Whether a word, the only one of a text, may be cut otherwise within another text: a Chinese character by itself, what is not in
+    /// the dictionary, and what is too long to be found in longer words.
+    #[must_use]
+    pub fn depends_on_place(&self, word: &str) -> bool {
+        self.has_letters() && word.chars().all(stands_alone) && (!matches!(word.chars().count(), 2..=3) || !self.jieba().has_word(word))
+    }
+
+    /// Words that mean the same, each as words with their places.
+    pub(crate) fn synonyms(&self) -> &Synonyms {
+        &self.synonyms
+    }
+
+    /// What is written in a text, in place of the words that were there: letters or the words without stems. See
+    /// [`Analyzer::has_letters`] and [`Analyzer::has_stems`].
+    pub fn written(&self, text: &str, out: &mut Words) {
+        if self.has_letters() {
+            return self.letters(text, out);
+        }
+        out.clear();
+        let mut position = 0;
+        words(text, |start, word| {
+            out.push_lower(word, self.lowercase, position, start);
+            position += 1;
+        });
+    }
+
     /// The letters of a text, in place of the words that were there: each character of Chinese, Japanese and Korean by itself, and runs
     /// of other letters and digits whole. A piece of a text, cut at such bounds, has the letters of that piece.
-    pub fn letters(&self, text: &str, out: &mut Words) {
+    fn letters(&self, text: &str, out: &mut Words) {
         out.clear();
         let mut position = 0;
         words(text, |start, word| {
@@ -394,30 +479,6 @@ impl Analyzer {
                 position += 1;
             }
         });
-    }
-
-    /// Where in a text the word begins that what follows may go on with. `None`: nothing goes on with one, or any text does that has the
-    /// words. `buffer` is used.
-    #[must_use]
-    pub fn begun_word(&self, text: &str, buffer: &mut Words) -> Option<usize> {
-        let mut last = None;
-        match &self.options.kind {
-            TokenizerKind::Ngram { max, .. } => return (text.chars().count() <= *max as usize).then_some(0),
-            TokenizerKind::Whitespace | TokenizerKind::Raw | TokenizerKind::Lexemes => return Some(0),
-            TokenizerKind::Unicode | TokenizerKind::Stemmer { .. } => words(text, |start, word| last = Some((start, start + word.len()))),
-            TokenizerKind::Jieba => {
-                self.analyze(text, buffer);
-                if buffer.len() == 1 {
-                    return Some(0);
-                }
-                self.letters(text, buffer);
-                let place = buffer.len().checked_sub(1).and_then(|n| buffer.get(n)).map(|(_, _, place)| place);
-                last = place
-                    .map(|p| (p.start, p.end))
-                    .filter(|(start, end)| !text.get(*start..*end).is_some_and(|t| t.chars().all(stands_alone)));
-            }
-        }
-        last.filter(|(_, end)| *end == text.len()).map(|(start, _)| start)
     }
 
     /// The form that a piece of a word has in the index: for prefixes, patterns, bounds. Not cut, not stemmed.
@@ -457,8 +518,20 @@ pub(crate) fn words(text: &str, mut found: impl FnMut(usize, &str)) {
     }
 }
 
+/// The dictionary with words of a user.
+fn with_words(text: &str) -> Result<Jieba> {
+    let mut out = JIEBA.clone();
+    for word in text.split(|c: char| c.is_whitespace() || matches!(c, ',' | '，' | '、')).filter(|word| !word.is_empty()) {
+        if word.chars().count() < 2 || !word.chars().all(stands_alone) {
+            return Err(Error::Option(format!("\"{word}\" cannot be in a dictionary: words of it are two Chinese characters or more")));
+        }
+        out.add_word(word, None, None);
+    }
+    Ok(out)
+}
+
 /// Characters of writings that put no blanks between words.
-fn stands_alone(c: char) -> bool {
+pub(crate) fn stands_alone(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3040}'..='\u{30ff}' | '\u{3105}'..='\u{312f}'
         | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}'
         | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
@@ -473,8 +546,8 @@ pub(crate) fn is_combining(c: char) -> bool {
 #[derive(Clone)]
 pub(crate) struct StoaTokenizer {
     pub analyzer: Arc<Analyzer>,
-    /// It gives letters, not words.
-    pub letters: bool,
+    /// It gives what is written, not words.
+    pub written: bool,
     pub words: Words,
 }
 
@@ -482,8 +555,8 @@ impl tantivy::tokenizer::Tokenizer for StoaTokenizer {
     type TokenStream<'a> = StoaTokenStream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> StoaTokenStream<'a> {
-        match self.letters {
-            true => self.analyzer.letters(text, &mut self.words),
+        match self.written {
+            true => self.analyzer.written(text, &mut self.words),
             false => self.analyzer.analyze(text, &mut self.words),
         }
         StoaTokenStream { words: &mut self.words, at: 0, token: tantivy::tokenizer::Token::default() }
@@ -544,8 +617,8 @@ mod tests {
             ("ngram(2,3)", "Abcd", "ab@0 abc@0 bc@1 bcd@1 cd@2"),
             ("english", "The cats are running", "cat@1 run@3"),
             ("german", "die Häuser", "haus@1"),
-            ("jieba", "我来到北京清华大学", "我@0 来到@1 北京@3 清华@5 清华大学@5 华大@6 大学@7"),
-            ("jieba", "Hello,  World 你好", "hello@0 world@5 你好@10"),
+            ("jieba", "我来到北京清华大学", "我@0 来到@1 北京@2 清华大学@3 清华@3 华大@3 大学@3"),
+            ("jieba", "Hello,  World 你好", "hello@0 world@1 你好@2"),
         ] {
             assert_eq!(cut(tokenizer, text), wanted, "{tokenizer}: {text}");
         }
@@ -558,7 +631,7 @@ mod tests {
         let analyzer = Analyzer::new(&options).unwrap();
         let letters = |text: &str| {
             let mut words = Words::default();
-            analyzer.letters(text, &mut words);
+            analyzer.written(text, &mut words);
             words.iter().map(|(w, p, place)| format!("{w}@{p}:{}", &text[place])).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(letters("我爱 Design.PNG，2008年！"), "我@0:我 爱@1:爱 design@2:Design png@3:PNG 2008@4:2008 年@5:年");
@@ -570,7 +643,7 @@ mod tests {
     fn the_room_of_many_words_is_given_back() {
         let mut options = TokenizerOptions::default();
         options.set("tokenizer", "ngram(2,3)").unwrap();
-        let mut tokenizer = StoaTokenizer { analyzer: Analyzer::new(&options).unwrap(), letters: false, words: Words::default() };
+        let mut tokenizer = StoaTokenizer { analyzer: Analyzer::new(&options).unwrap(), written: false, words: Words::default() };
         use tantivy::tokenizer::{TokenStream, Tokenizer};
         for (characters, kept) in [(1_000_000, false), (100, true)] {
             let text = "xy".repeat(characters / 2);

@@ -70,14 +70,22 @@ struct Shard {
     reader: IndexReader,
 }
 
+/// Where the fields of an index are among those of its files.
+#[derive(Clone)]
+struct Places {
+    fields: Arc<[Field]>,
+    /// By field: where what is written is, if that is kept beside the words.
+    written: Arc<[Option<Field>]>,
+    /// By field: where patterns look.
+    patterns: Arc<[Field]>,
+}
+
 /// See the module.
 pub struct FullTextIndex {
     directory: PathBuf,
     definition: Definition,
     analyzers: Vec<Arc<Analyzer>>,
-    fields: Arc<[Field]>,
-    /// By field: where its letters are, if it has any.
-    letters: Arc<[Option<Field>]>,
+    places: Places,
     key: Field,
     words: Field,
     shards: Vec<Shard>,
@@ -165,7 +173,7 @@ impl FullTextIndex {
             return Err(Error::Damaged("it was made with another definition".into()));
         }
         let analyzers = definition.analyzers()?;
-        let Fields { schema: wanted, fields, letters, key, words } = schema(definition);
+        let Fields { schema: wanted, fields, written, patterns, key, words } = schema(definition);
         let mut shards = Vec::with_capacity(definition.shards);
         for shard in 0..definition.shards {
             let path = directory.join(shard.to_string());
@@ -175,23 +183,22 @@ impl FullTextIndex {
                     return Err(Error::Damaged("its files have other fields".into()));
                 }
                 for (name, analyzer) in definition.fields.iter().zip(&analyzers) {
-                    for letters in [false, true] {
-                        let tokenizer = StoaTokenizer { analyzer: Arc::clone(analyzer), letters, words: Words::default() };
-                        index.tokenizers().register(&tokenizer_name(name, letters), TextAnalyzer::from(tokenizer));
+                    for written in [false, true] {
+                        let tokenizer = StoaTokenizer { analyzer: Arc::clone(analyzer), written, words: Words::default() };
+                        index.tokenizers().register(&tokenizer_name(name, written), TextAnalyzer::from(tokenizer));
                     }
                 }
                 let reader = reader_of(&index).map_err(|e| Error::Damaged(e.to_string()))?;
                 Ok(Shard { index, reader })
             })?);
         }
-        let (fields, letters): (Arc<[Field]>, Arc<[Option<Field>]>) = (fields.into(), letters.into());
-        let current = Arc::new(generation(&shards, &fields, &letters, definition.key)?);
+        let places = Places { fields: fields.into(), written: written.into(), patterns: patterns.into() };
+        let current = Arc::new(generation(&shards, &places, definition.key)?);
         Ok(Self {
             directory: directory.to_owned(),
             definition: definition.clone(),
             analyzers,
-            fields,
-            letters,
+            places,
             key,
             words,
             shards,
@@ -346,13 +353,14 @@ impl Writing<'_> {
                 }
             }
         }
-        for ((field, letters), text) in self.index.fields.iter().zip(self.index.letters.iter()).zip(texts) {
+        let places = &self.index.places;
+        for ((field, written), text) in places.fields.iter().zip(places.written.iter()).zip(texts) {
             match text {
                 FieldText::Nothing => {}
                 FieldText::Text(text) => {
                     document.add_text(*field, text);
-                    if let Some(letters) = letters {
-                        document.add_text(*letters, text);
+                    if let Some(written) = written {
+                        document.add_text(*written, text);
                     }
                 }
                 FieldText::Words(words) => {
@@ -402,7 +410,7 @@ impl Writing<'_> {
             for shard in &self.index.shards {
                 shard.reader.reload()?;
             }
-            generation(&self.index.shards, &self.index.fields, &self.index.letters, self.index.definition.key)
+            generation(&self.index.shards, &self.index.places, self.index.definition.key)
         });
         match outcome {
             Ok(generation) => {
@@ -447,15 +455,16 @@ fn commit_one(writer: &mut IndexWriter, payload: &str) -> Result<()> {
     Ok(())
 }
 
-fn tokenizer_name(field: &FieldDefinition, letters: bool) -> String {
-    format!("stoa_{}{}", field.name, if letters { "_letters" } else { "" })
+fn tokenizer_name(field: &FieldDefinition, written: bool) -> String {
+    format!("stoa_{}{}", field.name, if written { "_written" } else { "" })
 }
 
 /// tantivy's fields.
 struct Fields {
     schema: Schema,
     fields: Vec<Field>,
-    letters: Vec<Option<Field>>,
+    written: Vec<Option<Field>>,
+    patterns: Vec<Field>,
     key: Field,
     words: Field,
 }
@@ -464,23 +473,25 @@ fn schema(definition: &Definition) -> Fields {
     let mut builder = Schema::builder();
     let key = builder.add_bytes_field(KEY, BytesOptions::default().set_indexed());
     let words = builder.add_u64_field(KEY_WORDS, NumericOptions::default().set_fast());
-    let mut text = |name: String, tokenizer: &str| {
-        let indexing = TextFieldIndexing::default()
-            .set_tokenizer(tokenizer)
-            .set_index_option(IndexRecordOption::WithFreqsAndPositions)
-            .set_fieldnorms(true);
+    let mut text = |name: String, tokenizer: &str, of_phrases: bool| {
+        let option = if of_phrases { IndexRecordOption::WithFreqsAndPositions } else { IndexRecordOption::Basic };
+        let indexing = TextFieldIndexing::default().set_tokenizer(tokenizer).set_index_option(option).set_fieldnorms(of_phrases);
         builder.add_text_field(&name, TextOptions::default().set_indexing_options(indexing))
     };
-    let fields = definition.fields.iter().enumerate().map(|(n, field)| text(format!("f{n}"), &tokenizer_name(field, false))).collect();
-    let letters = definition.fields.iter().enumerate().map(|(n, field)| {
-        let has = field.tokenizer.kind == TokenizerKind::Jieba;
-        has.then(|| text(format!("l{n}"), &tokenizer_name(field, true)))
-    });
-    let letters = letters.collect();
-    Fields { schema: builder.build(), fields, letters, key, words }
+    let (mut fields, mut written, mut patterns) = (Vec::new(), Vec::new(), Vec::new());
+    for (n, field) in definition.fields.iter().enumerate() {
+        let words = text(format!("f{n}"), &tokenizer_name(field, false), true);
+        let letters = field.tokenizer.kind == TokenizerKind::Jieba;
+        let stems = matches!(field.tokenizer.kind, TokenizerKind::Stemmer { .. });
+        let beside = (letters || stems).then(|| text(format!("l{n}"), &tokenizer_name(field, true), letters));
+        fields.push(words);
+        patterns.push(beside.filter(|_| stems).unwrap_or(words));
+        written.push(beside);
+    }
+    Fields { schema: builder.build(), fields, written, patterns, key, words }
 }
 
-fn generation(shards: &[Shard], fields: &Arc<[Field]>, letters: &Arc<[Option<Field>]>, form: KeyForm) -> Result<Generation> {
+fn generation(shards: &[Shard], places: &Places, form: KeyForm) -> Result<Generation> {
     let mut views = Vec::with_capacity(shards.len());
     let mut timestamp = u64::MAX;
     for shard in shards {
@@ -493,7 +504,8 @@ fn generation(shards: &[Shard], fields: &Arc<[Field]>, letters: &Arc<[Option<Fie
         }
         views.push(ShardView { searcher, keys });
     }
-    Ok(Generation { shards: views, fields: Arc::clone(fields), letters: Arc::clone(letters), form, timestamp })
+    let Places { fields, written, patterns } = places.clone();
+    Ok(Generation { shards: views, fields, written, patterns, form, timestamp })
 }
 
 #[cfg(test)]

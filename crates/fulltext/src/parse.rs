@@ -10,14 +10,15 @@
 //!
 //! Invariant: whatever is written, the answer is a query or an error with its position; never a panic, and bounded work.
 
-use crate::analyzer::{Analyzer, TokenizerKind, Words};
+use crate::analyzer::{Analyzer, Words};
 use crate::error::{Error, Result};
+use crate::pattern::{Letter, fuzzy, in_lower_case, no_word_fits, pattern, range};
 use crate::query::{FieldId, Query};
 use std::ops::Bound;
 use std::sync::Arc;
 
 /// Words and patterns in one search string.
-const MAX_CLAUSES: usize = 1024;
+pub(crate) const MAX_CLAUSES: usize = 1024;
 /// Parentheses in each other.
 const MAX_DEPTH: usize = 64;
 /// Bytes of a search string.
@@ -46,40 +47,6 @@ pub fn parse(text: &str, fields: &[SearchField], others: &[String]) -> Result<Qu
         return Err(parser.error("unexpected \")\" in search string", parser.at));
     }
     Ok(query.unwrap_or(Query::Nothing))
-}
-
-/// Reads a text without signs: rows with any of its words; with `similar`, also with words that are one letter apart from one of four
-/// letters or more, two from one of eight, which count less.
-///
-/// # Errors
-/// [`Error::TooMuch`].
-pub fn parse_words(text: &str, fields: &[SearchField], similar: bool) -> Result<Query> {
-    /// To find words like one takes a walk through all words.
-    const MOST_SIMILAR: usize = 32;
-    const WEIGHT: f32 = 0.2;
-    let mut words = Words::default();
-    let mut of = Vec::new();
-    for (id, field) in fields.iter().enumerate() {
-        field.analyzer.analyze(text, &mut words);
-        let mut own: Vec<&str> = words.iter().map(|(word, _, _)| word).collect();
-        own.sort_unstable();
-        own.dedup();
-        let cut = matches!(field.analyzer.options().kind, TokenizerKind::Ngram { .. } | TokenizerKind::Raw);
-        for (n, word) in own.into_iter().enumerate() {
-            of.push(Query::Term { field: id, word: word.to_owned() });
-            let distance = match word.chars().count() {
-                _ if !similar || cut || n >= MOST_SIMILAR => continue,
-                0..4 => continue,
-                4..8 => 1,
-                _ => 2,
-            };
-            of.push(Query::Boost(Box::new(Query::Fuzzy { field: id, word: word.to_owned(), distance }), WEIGHT));
-        }
-    }
-    if of.len() > MAX_CLAUSES {
-        return Err(Error::TooMuch(format!("the search string has more than {MAX_CLAUSES} words")));
-    }
-    Ok(Query::any(of))
 }
 
 struct Parser<'a> {
@@ -241,7 +208,7 @@ impl Parser<'_> {
                     }
                     _ => 0,
                 };
-                self.each(field, |p, f| p.words_of(f, &phrase, slop, true))
+                self.each(field, |p, f| Ok(p.words_of(f, &phrase, slop, true)), start)?
             }
             Some('/') => {
                 let pattern = self.until('/', "unterminated regular expression in search string")?;
@@ -251,10 +218,18 @@ impl Parser<'_> {
                     let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
                     return Err(self.error(&format!("invalid regular expression in search string: {why}"), start));
                 }
-                self.each(field, |p, f| {
-                    let pattern = p.normalized(f, &pattern);
-                    Some(Query::Regex { field: f, pattern })
-                })
+                self.each(
+                    field,
+                    |p, f| {
+                        let Some(field) = p.fields.get(f) else { return Ok(None) };
+                        let pattern = if field.analyzer.folds_case() { in_lower_case(&pattern) } else { pattern.clone() };
+                        match no_word_fits(&pattern, &field.analyzer) {
+                            Some(why) => Err(why),
+                            None => Ok(Some(Query::Regex { field: f, pattern })),
+                        }
+                    },
+                    start,
+                )?
             }
             Some('[' | '{') => self.range(field)?,
             Some(sign @ ('>' | '<')) => {
@@ -265,14 +240,9 @@ impl Parser<'_> {
                 if bound.is_empty() {
                     return Err(self.error("a word is expected behind a comparison in search string", self.at));
                 }
-                self.each(field, |p, f| {
-                    let word = p.normalized(f, &bound);
-                    let bound = if equal { Bound::Included(word) } else { Bound::Excluded(word) };
-                    Some(match sign {
-                        '>' => Query::Range { field: f, lower: bound, upper: Bound::Unbounded },
-                        _ => Query::Range { field: f, lower: Bound::Unbounded, upper: bound },
-                    })
-                })
+                let bound = if equal { Bound::Included(bound) } else { Bound::Excluded(bound) };
+                let (lower, upper) = if sign == '>' { (bound, Bound::Unbounded) } else { (Bound::Unbounded, bound) };
+                self.each(field, |p, f| p.between(f, &lower, &upper), start)?
             }
             _ => self.word(field)?,
         };
@@ -360,15 +330,17 @@ impl Parser<'_> {
             return Err(self.error("a range in search string is written [a TO b]", start));
         }
         self.at += 1;
-        Ok(self.each(field, |p, f| {
-            let bound = |p: &Self, word: &str, open: bool| match word {
-                "*" => Bound::Unbounded,
-                word if open => Bound::Excluded(p.normalized(f, word)),
-                word => Bound::Included(p.normalized(f, word)),
-            };
-            let (lower, upper) = (bound(p, &lower, open == Some('{')), bound(p, &upper, close == Some('}')));
-            Some(Query::Range { field: f, lower, upper })
-        }))
+        let bound = |word: String, open: bool| match word.as_str() {
+            "*" => Bound::Unbounded,
+            _ if open => Bound::Excluded(word),
+            _ => Bound::Included(word),
+        };
+        let (lower, upper) = (bound(lower, open == Some('{')), bound(upper, close == Some('}')));
+        self.each(field, |p, f| p.between(f, &lower, &upper), start)
+    }
+
+    fn between(&self, field: FieldId, lower: &Bound<String>, upper: &Bound<String>) -> std::result::Result<Option<Query>, String> {
+        self.fields.get(field).map(|f| range(&f.analyzer, field, lower, upper)).transpose()
     }
 
     /// A word: plain, prefix, pattern, fuzzy, or a column's name with what follows it.
@@ -419,79 +391,106 @@ impl Parser<'_> {
             let distance = self.number(1000)?.unwrap_or(2);
             let distance = u8::try_from(distance).ok().filter(|d| (1..=2).contains(d));
             let distance = distance.ok_or_else(|| self.error("words in search string may be 1 or 2 letters apart", at + 1))?;
-            return Ok(self.each(field, |p, f| {
-                let word = p.normalized(f, &out);
-                Some(Query::Fuzzy { field: f, word, distance })
-            }));
+            return self.each(
+                field,
+                |p, f| {
+                    let Some(field) = p.fields.get(f) else { return Ok(None) };
+                    fuzzy(&Arc::clone(&field.analyzer), f, &out, distance, &mut p.words)
+                },
+                start,
+            );
         }
         if out == "*" && wild == [0] {
             return Ok(Some(Query::All));
         }
         if wild.is_empty() {
-            return Ok(self.each(field, |p, f| p.words_of(f, &out, 0, false)));
-        }
-        if wild == [length - 1] && out.ends_with('*') {
-            let prefix = out.trim_end_matches('*').to_owned();
-            return Ok(self.each(field, |p, f| p.prefix(f, &prefix)));
+            return self.each(field, |p, f| Ok(p.words_of(f, &out, 0, false)), start);
         }
         if wild.len() > 16 {
             return Err(self.error("a pattern in search string has more than 16 wildcards", start));
         }
-        Ok(self.each(field, |p, f| {
-            let mut pattern = String::new();
-            for (n, c) in out.chars().enumerate() {
-                match c {
-                    '*' if wild.contains(&n) => pattern.push_str(".*"),
-                    '?' if wild.contains(&n) => pattern.push('.'),
-                    c => p.normalized(f, c.encode_utf8(&mut [0; 4])).chars().for_each(|c| escape(c, &mut pattern)),
+        let letters: Vec<Letter> = out
+            .chars()
+            .enumerate()
+            .map(|(n, c)| match c {
+                '*' if wild.contains(&n) => Letter::Any,
+                '?' if wild.contains(&n) => Letter::One,
+                c => Letter::Of(c),
+            })
+            .collect();
+        self.each(
+            field,
+            |p, f| match p.fields.get(f) {
+                Some(field) => Ok(pattern(&Arc::clone(&field.analyzer), f, &letters, &mut p.words)),
+                None => Ok(None),
+            },
+            start,
+        )
+    }
+
+    /// The same in one column, or in each; an error, at a position, if none of them can tell.
+    fn each(
+        &mut self,
+        field: Option<FieldId>,
+        mut make: impl FnMut(&mut Self, FieldId) -> std::result::Result<Option<Query>, String>,
+        at: usize,
+    ) -> Result<Option<Query>> {
+        let fields = field.map_or(0..self.fields.len(), |field| field..field + 1);
+        let (mut made, mut told, mut why) = (Vec::new(), false, None);
+        for field in fields {
+            match make(self, field) {
+                Ok(query) => {
+                    told = true;
+                    made.extend(query);
                 }
+                Err(error) => why = why.or(Some(error)),
             }
-            Some(Query::Regex { field: f, pattern })
-        }))
-    }
-
-    fn normalized(&self, field: FieldId, word: &str) -> String {
-        self.fields.get(field).map_or_else(|| word.to_owned(), |f| f.analyzer.normalize(word))
-    }
-
-    /// The same in one column, or in each.
-    fn each(&mut self, field: Option<FieldId>, mut make: impl FnMut(&mut Self, FieldId) -> Option<Query>) -> Option<Query> {
-        if let Some(field) = field {
-            return make(self, field);
         }
-        let made: Vec<Query> = (0..self.fields.len()).filter_map(|f| make(self, f)).collect();
-        if made.is_empty() { None } else { Some(Query::any(made)) }
+        match why {
+            Some(why) if !told => Err(self.error(&why, at)),
+            _ => Ok((!made.is_empty()).then(|| Query::any(made))),
+        }
     }
 
-    /// What is analyzed to one word is a word, what becomes several is a phrase; `None` for what has none (stop words). What is quoted
-    /// is a phrase in any case where phrases are of letters.
     fn words_of(&mut self, field: FieldId, text: &str, slop: u32, quoted: bool) -> Option<Query> {
         let analyzer = Arc::clone(&self.fields.get(field)?.analyzer);
-        analyzer.analyze(text, &mut self.words);
-        if self.words.is_empty() {
-            return analyzer.shorter_than_pieces(field, text);
-        }
-        let letters = analyzer.has_letters() && (quoted || self.words.len() > 1);
-        if letters {
-            analyzer.letters(text, &mut self.words);
-        }
-        let (first, position, _) = self.words.get(0)?;
-        if self.words.len() == 1 && !letters {
-            return Some(Query::Term { field, word: first.to_owned() });
-        }
-        let words = self.words.iter().map(|(word, at, _)| (at - position, word.to_owned())).collect();
-        Some(Query::Phrase { field, letters, words, slop })
+        words_of(&analyzer, field, text, slop, quoted, &mut self.words)
     }
+}
 
-    /// Words that begin with a text; where that has several, those words and one that begins with the last.
-    fn prefix(&mut self, field: FieldId, text: &str) -> Option<Query> {
-        let analyzer = Arc::clone(&self.fields.get(field)?.analyzer);
-        // Whatever goes on behind it, the text has its words.
-        let Some(at) = analyzer.begun_word(text, &mut self.words) else { return self.words_of(field, text, 0, true) };
-        let start = analyzer.normalize(text.get(at..)?);
-        let before = self.words_of(field, text.get(..at)?, 0, false);
-        Some(Query::all(before.into_iter().chain([Query::Prefix { field, start }]).collect()))
+/// What is analyzed to one word is a word, what becomes several is a phrase; `None` for what has none (stop words). What is quoted is a
+/// phrase in any case where phrases are of letters; what is not is found by words that mean the same, too. `words` is used.
+pub(crate) fn words_of(analyzer: &Analyzer, field: FieldId, text: &str, slop: u32, quoted: bool, words: &mut Words) -> Option<Query> {
+    analyzer.analyze(text, words);
+    if words.is_empty() {
+        return analyzer.shorter_than_pieces(field, text);
     }
+    let same = if quoted { Vec::new() } else { analyzer.synonyms().of(words, field) };
+    let query = phrase_of(analyzer, field, text, slop, quoted, words)?;
+    Some(Query::any(std::iter::once(query).chain(same).collect()))
+}
+
+/// The same, of a text whose words are there already.
+pub(crate) fn phrase_of(analyzer: &Analyzer, field: FieldId, text: &str, slop: u32, quoted: bool, words: &mut Words) -> Option<Query> {
+    let (first, _, _) = words.get(0)?;
+    if words.len() == 1 && !(quoted && analyzer.has_letters()) && !analyzer.depends_on_place(first) {
+        return Some(Query::Term { field, word: first.to_owned() });
+    }
+    let phrase = |letters: bool, of: Vec<(u32, String)>, slop: u32| {
+        let start = of.first().map_or(0, |(at, _)| *at);
+        let words = of.into_iter().map(|(at, word)| (at - start, word)).collect();
+        Query::Phrase { field, letters, words, slop }
+    };
+    let owned = |words: &Words| words.iter().map(|(word, at, _)| (at, word.to_owned())).collect();
+    if !analyzer.has_letters() {
+        return Some(phrase(false, owned(words), slop));
+    }
+    let mut whole: Vec<(u32, String)> = owned(words);
+    // Places count words; the longest at each comes first.
+    whole.dedup_by_key(|(at, _)| *at);
+    analyzer.written(text, words);
+    let written = phrase(true, owned(words), 0);
+    Some(if slop > 0 && whole.len() > 1 { Query::any(vec![written, phrase(false, whole, slop)]) } else { written })
 }
 
 fn combine(must: Vec<Query>, mut should: Vec<Query>, must_not: Vec<Query>) -> Option<Query> {
@@ -547,7 +546,7 @@ mod tests {
             ("a\\*b \\+c", "(0:\"a b\" 0:c)"),
             ("http://x 12:30", "(0:\"http x\" 0:\"12 30\")"),
             ("... fox", "0:fox"),
-            ("wi-fi* foo-*", "((+0:wi +0:fi*) 0:foo)"),
+            ("wi-fi* foo-*", "(0:wi-fi* 0:foo)"),
         ] {
             assert_eq!(parse(text, &fields(&["body"]), &[]).unwrap().to_string(), wanted, "{text}");
         }
@@ -562,7 +561,7 @@ mod tests {
             ("ngram(2,2)", "abc*", "0:\"ab bc\""),
             ("jieba", "人民*", "0:人民*"),
             ("jieba", "图片/2009年8月*", "0:\"图 片 2009 年 8 月\""),
-            ("jieba", "图片ab*", "(+0:图片 +0:ab*)"),
+            ("jieba", "图片ab*", "0:图片ab*"),
             ("jieba", "\"大学\" 大学", "(0:\"大 学\" 0:大学)"),
         ] {
             let mut options = TokenizerOptions::default();
@@ -570,14 +569,6 @@ mod tests {
             let fields = [SearchField { name: "b".into(), analyzer: Analyzer::new(&options).unwrap() }];
             assert_eq!(parse(text, &fields, &[]).unwrap().to_string(), wanted, "{text}");
         }
-    }
-
-    #[test]
-    fn words_are_taken_without_signs_and_with_what_is_like_them() {
-        let fields = fields(&["b"]);
-        assert_eq!(parse_words("phone (new ~", &fields, false).unwrap().to_string(), "(0:new 0:phone)");
-        let wanted = "(0:new 0:phone 0:phone~1^0.2 0:telephone 0:telephone~2^0.2)";
-        assert_eq!(parse_words("phone (new telephone", &fields, true).unwrap().to_string(), wanted);
     }
 
     #[test]

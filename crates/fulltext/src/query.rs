@@ -23,11 +23,13 @@ pub enum Query {
     /// Words at distances, up to `slop` out of place in all.
     Phrase {
         field: FieldId,
-        /// Of the letters of a text ([`Analyzer::letters`](crate::Analyzer::letters)), not of its words.
+        /// Of the letters of a text ([`Analyzer::written`](crate::Analyzer::written)), not of its words.
         letters: bool,
         words: Vec<(u32, String)>,
         slop: u32,
     },
+    /// Patterns, as those that follow, are of words, and of what is written where words are stems
+    /// ([`Analyzer::has_stems`](crate::Analyzer::has_stems)).
     Prefix {
         field: FieldId,
         start: String,
@@ -53,7 +55,21 @@ pub enum Query {
         should: Vec<Query>,
         must_not: Vec<Query>,
     },
+    /// So many of several, at least.
+    AtLeast {
+        least: usize,
+        of: Vec<Query>,
+    },
     Boost(Box<Query>, f32),
+    /// The text fits an expression, which is of what is written, in lower case where words are. The index finds such texts by `within`,
+    /// and looks at them again.
+    Text {
+        field: FieldId,
+        expression: String,
+        /// What is to be shown of it.
+        shown: String,
+        within: Box<Query>,
+    },
     /// The index may find more than fits: what it finds is looked at again.
     Superset(Box<Query>),
 }
@@ -90,8 +106,9 @@ impl Query {
         match self {
             Query::Phrase { words, slop, .. } => *slop == 0 || words.len() <= 2,
             Query::Bool { must, should, must_not } => must.iter().chain(should).chain(must_not).all(Query::is_exact),
+            Query::AtLeast { of, .. } => of.iter().all(Query::is_exact),
             Query::Boost(inner, _) => inner.is_exact(),
-            Query::Superset(_) => false,
+            Query::Superset(_) | Query::Text { .. } => false,
             _ => true,
         }
     }
@@ -111,6 +128,7 @@ impl Query {
         let all = |of: Vec<Query>| of.into_iter().map(|q| q.over_ending(ends)).collect();
         match self {
             Query::Bool { must, should, must_not } => Query::Bool { must: all(must), should: all(should), must_not: all(must_not) },
+            Query::AtLeast { least, of } => Query::AtLeast { least, of: all(of) },
             Query::Boost(inner, by) => Query::Boost(Box::new(inner.over_ending(ends)), by),
             leaf if leaf.field().is_some_and(ends) => Query::Superset(Box::new(leaf)),
             other => other,
@@ -126,8 +144,9 @@ impl Query {
             | Query::Prefix { field, .. }
             | Query::Fuzzy { field, .. }
             | Query::Regex { field, .. }
+            | Query::Text { field, .. }
             | Query::Range { field, .. } => Some(*field),
-            Query::Nothing | Query::All | Query::Bool { .. } | Query::Boost(..) | Query::Superset(_) => None,
+            Query::Nothing | Query::All | Query::Bool { .. } | Query::AtLeast { .. } | Query::Boost(..) | Query::Superset(_) => None,
         }
     }
 
@@ -135,6 +154,7 @@ impl Query {
     pub fn leaves<'a>(&'a self, f: &mut dyn FnMut(&'a Query)) {
         match self {
             Query::Bool { must, should, must_not } => must.iter().chain(should).chain(must_not).for_each(|q| q.leaves(f)),
+            Query::AtLeast { of, .. } => of.iter().for_each(|q| q.leaves(f)),
             Query::Boost(inner, _) | Query::Superset(inner) => inner.leaves(f),
             leaf => f(leaf),
         }
@@ -215,6 +235,12 @@ impl fmt::Display for Shown<'_> {
                 list(f, "-", must_not, &mut first)?;
                 f.write_str(")")
             }
+            Query::AtLeast { least, of } => {
+                write!(f, "{least} of (")?;
+                list(f, "", of, &mut true)?;
+                f.write_str(")")
+            }
+            Query::Text { field, shown, .. } => write!(f, "{}:{shown}", (self.names)(*field)),
             Query::Boost(inner, by) => write!(f, "{}^{by}", inner.shown(self.names)),
             Query::Superset(inner) => write!(f, "at most {}", inner.shown(self.names)),
         }

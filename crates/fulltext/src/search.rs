@@ -74,7 +74,10 @@ pub(crate) struct ShardView {
 pub struct Generation {
     pub(crate) shards: Vec<ShardView>,
     pub(crate) fields: Arc<[Field]>,
-    pub(crate) letters: Arc<[Option<Field>]>,
+    /// By field: where what is written is, if that is kept.
+    pub(crate) written: Arc<[Option<Field>]>,
+    /// By field: where patterns look.
+    pub(crate) patterns: Arc<[Field]>,
     pub(crate) form: KeyForm,
     /// Everything up to here is in it.
     pub timestamp: u64,
@@ -139,13 +142,20 @@ impl Generation {
                 }
                 least
             }
-            Query::Boost(inner, _) | Query::Superset(inner) => self.estimate(inner)?,
+            Query::AtLeast { of, .. } => {
+                let mut sum = 0u64;
+                for q in of {
+                    sum = sum.saturating_add(self.estimate(q)?);
+                }
+                sum.min(all)
+            }
+            Query::Boost(inner, _) | Query::Superset(inner) | Query::Text { within: inner, .. } => self.estimate(inner)?,
         })
     }
 
     /// In how many documents the words are that begin so, or fit a pattern, a document once a word; `most` at most.
     fn matching(&self, field: FieldId, start: Option<&str>, pattern: Option<&str>, most: u64) -> Result<u64> {
-        let Some(field) = self.fields.get(field) else { return Ok(0) };
+        let Some(field) = self.patterns.get(field) else { return Ok(0) };
         guarded(|| {
             let mut sum = 0u64;
             for segment in self.shards.iter().flat_map(|s| s.searcher.segment_readers()) {
@@ -172,9 +182,9 @@ impl Generation {
         })
     }
 
-    /// Where the words, or the letters, of a field are.
-    fn place(&self, field: FieldId, letters: bool) -> Option<Field> {
-        if letters { self.letters.get(field).copied().flatten() } else { self.fields.get(field).copied() }
+    /// Where the words of a field are, or what is written.
+    pub(crate) fn place(&self, field: FieldId, written: bool) -> Option<Field> {
+        if written { self.written.get(field).copied().flatten() } else { self.fields.get(field).copied() }
     }
 
     fn frequency(&self, field: FieldId, letters: bool, word: &str) -> Result<u64> {
@@ -304,16 +314,18 @@ impl Generation {
     }
 
     fn translate(&self, query: &Query) -> Result<Box<dyn tantivy::query::Query>> {
-        let field = |id: FieldId| self.fields.get(id).copied().ok_or_else(|| Error::Failed("a field that the index does not have".into()));
+        let missing = || Error::Failed("a field that the index does not have".into());
+        let field = |id: FieldId| self.patterns.get(id).copied().ok_or_else(missing);
         let all = || -> Box<dyn tantivy::query::Query> { Box::new(ConstScoreQuery::new(Box::new(AllQuery), 0.0)) };
         Ok(match query {
             Query::Nothing => Box::new(EmptyQuery),
             Query::All => all(),
             Query::Term { field: id, word } => {
-                Box::new(TermQuery::new(Term::from_field_text(field(*id)?, word), IndexRecordOption::WithFreqs))
+                let field = self.place(*id, false).ok_or_else(missing)?;
+                Box::new(TermQuery::new(Term::from_field_text(field, word), IndexRecordOption::WithFreqs))
             }
             Query::Phrase { field: id, letters, words, slop } => {
-                let field = self.place(*id, *letters).ok_or_else(|| Error::Failed("a field that the index does not have".into()))?;
+                let field = self.place(*id, *letters).ok_or_else(missing)?;
                 let mut terms: Vec<(usize, Term)> =
                     words.iter().map(|(offset, word)| (*offset as usize, Term::from_field_text(field, word))).collect();
                 terms.sort();
@@ -373,8 +385,12 @@ impl Generation {
                 }
                 Box::new(BooleanQuery::new(clauses))
             }
+            Query::AtLeast { least, of } => {
+                let clauses = of.iter().map(|q| Ok((Occur::Should, self.translate(q)?))).collect::<Result<Vec<_>>>()?;
+                Box::new(BooleanQuery::with_minimum_required_clauses(clauses, *least))
+            }
             Query::Boost(inner, by) => Box::new(BoostQuery::new(self.translate(inner)?, *by)),
-            Query::Superset(inner) => self.translate(inner)?,
+            Query::Superset(inner) | Query::Text { within: inner, .. } => self.translate(inner)?,
         })
     }
 }

@@ -27,6 +27,10 @@ pub const ROWS_FROM: &str = "rows from";
 pub const PERIOD_FROM: &str = "for system_time from";
 pub const PERIOD_BETWEEN: &str = "for system_time between";
 pub const PERIOD_ALL: &str = "for system_time all";
+/// MATCH with what sqlparser's has no place for: a call of this name, of the mode, the search string and the columns.
+pub const MATCH: &str = "match against";
+/// Modes of MATCH that MySQL has none of.
+pub const MATCH_MODES: [&str; 2] = ["search box", "more like this"];
 /// WHERE CURRENT OF: the condition is a call of this name.
 pub(crate) const CURRENT_OF: &str = "current of";
 /// VARIADIC: the prefix of an argument.

@@ -640,10 +640,10 @@ fn alter_family(work: Work<'_>, mut table: TableDescriptor, name: &str, options:
 /// How texts of a column are cut into words where no full text index says so.
 fn column_options(work: Work<'_>, mut table: TableDescriptor, name: &str, options: &[StorageOption], set: bool) -> PgResult<()> {
     let id = column(&table, name)?.id;
-    let known = ["tokenizer", "lowercase", "stop_words", "min_gram", "max_gram"];
+    let known = stoa_fulltext::analyzer::OPTIONS;
     if let Some(other) = options.iter().find(|o| !known.contains(&o.name.as_str())) {
         return Err(PgError::unsupported(format!("option \"{}\" of columns is not supported", other.name))
-            .hint("Columns have options of words for MATCH: tokenizer, lowercase, stop_words, min_gram, max_gram."));
+            .hint(format!("Columns have options of words for MATCH: {}.", known.join(", "))));
     }
     if let Some(index) = stoa_sql::fulltext::settings::words_by(&table, id) {
         let message = format!("index \"{}\" says how column \"{name}\" is cut into words", index.name);

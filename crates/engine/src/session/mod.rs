@@ -23,6 +23,7 @@ mod shapes;
 pub mod show;
 pub mod system;
 pub(crate) mod table_locks;
+mod text_functions;
 pub mod transaction;
 
 pub use api::{CopyFormat, Execution, OutputColumn, ParamValue, Prepared, Rows, RowsTag, Session, SessionOptions, TransactionStatus};

@@ -46,7 +46,7 @@ pub(super) fn call(system: &SessionEnvironment, function: &str, args: &[ScalarVa
 }
 
 fn answer(system: &SessionEnvironment, function: &str, args: &[ScalarValue], result: &SqlType) -> PgResult<ScalarValue> {
-    for group in [sequences, sizes, transactions, statistics] {
+    for group in [sequences, sizes, transactions, statistics, super::text_functions::call] {
         if let Some(value) = group(system, function, &Args(args), result)? {
             return Ok(value);
         }

@@ -96,6 +96,12 @@ impl SearchView {
         self.files.as_deref().ok()
     }
 
+    /// Keys of the rows that are looked at beside the files, some twice.
+    #[must_use]
+    pub fn changed_keys(&self) -> Vec<&[u8]> {
+        self.entries.iter().flat_map(|e| e.keys.iter()).chain(self.own.iter()).collect()
+    }
+
     /// Rows that are looked at beside the files, at most.
     #[must_use]
     pub fn changed(&self) -> usize {

@@ -12,6 +12,7 @@ pub mod follow;
 pub mod read;
 pub mod rows;
 pub mod scan;
+pub mod suggest;
 pub mod tsquery;
 
 use parking_lot::{Mutex, RwLock};

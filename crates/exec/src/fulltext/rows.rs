@@ -5,6 +5,7 @@ use std::sync::Arc;
 use stoa_fulltext::{FieldText, Words};
 use stoa_pg::textsearch::vector::Vector;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
+use stoa_sql::bind::function::same_expr;
 use stoa_sql::bind::{BindContext, bind_table_expr};
 use stoa_sql::typed::evaluator::TableEvaluator;
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
@@ -145,6 +146,12 @@ impl RowTexts {
     #[must_use]
     pub fn part_of(&self, document: &Expr) -> Option<usize> {
         self.exprs.iter().zip(&self.lexemes).position(|(own, lexemes)| *lexemes && own == document)
+    }
+
+    /// Whether a part is the text that an expression gives, over columns whose ids are those in the table.
+    #[must_use]
+    pub fn is_part(&self, part: usize, text: &Expr) -> bool {
+        self.lexemes.get(part) == Some(&false) && self.exprs.get(part).is_some_and(|own| same_expr(own, text))
     }
 
     /// By part: whether its words may end by their age while the row stays, which files do not follow. `None`: so may what an expression

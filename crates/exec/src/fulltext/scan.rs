@@ -65,27 +65,38 @@ impl TextPath {
 pub struct Match {
     config: MatchConfig,
     fields: Vec<SearchField>,
-    columns: Vec<ColumnId>,
+    /// `None` for one that is computed.
+    columns: Vec<Option<ColumnId>>,
 }
 
 impl Match {
-    /// From the configuration that the function has.
+    /// From the configuration that the function has; of its columns, some may be computed.
     ///
     /// # Errors
     /// The configuration cannot be read.
-    pub fn new(config: &str, columns: Vec<ColumnId>) -> PgResult<Self> {
+    pub fn new(config: &str, columns: Vec<Option<ColumnId>>) -> PgResult<Self> {
         let config = MatchConfig::read(config)?;
         Ok(Self { fields: config.fields()?, config, columns })
     }
 
-    /// Where its columns are in an index, if that has all of them, cut into the same words.
+    /// Where its columns are in an index, if that has all of them, cut into the same words. `computed` tells for one that is computed
+    /// whether a part of the index is.
     #[must_use]
-    pub fn places(&self, index: &IndexDescriptor, fields: &[stoa_fulltext::FieldDefinition]) -> Option<Vec<usize>> {
-        let place = |(id, column): (&ColumnId, &stoa_sql::fulltext::matching::MatchColumn)| {
-            let fits = |n: usize| fields.get(n).is_some_and(|f| f.tokenizer == column.tokenizer);
-            index.parts.iter().enumerate().position(|(n, p)| matches!(&p.key, IndexKey::Column(c) if c == id) && fits(n))
+    pub fn places(
+        &self,
+        index: &IndexDescriptor,
+        fields: &[stoa_fulltext::FieldDefinition],
+        computed: &dyn Fn(usize, usize) -> bool,
+    ) -> Option<Vec<usize>> {
+        let place = |(column, (id, own)): (usize, (&Option<ColumnId>, &stoa_sql::fulltext::matching::MatchColumn))| {
+            let fits = |n: usize| fields.get(n).is_some_and(|f| f.tokenizer == own.tokenizer);
+            index.parts.iter().enumerate().position(|(n, p)| match (&p.key, id) {
+                (IndexKey::Column(c), Some(id)) => c == id && fits(n),
+                (IndexKey::Expr(_), None) => fits(n) && computed(column, n),
+                _ => false,
+            })
         };
-        self.columns.iter().zip(&self.config.columns).map(place).collect()
+        self.columns.iter().zip(&self.config.columns).enumerate().map(place).collect()
     }
 
     /// The query over an index whose fields are at these places. A search string that is NULL finds nothing.
@@ -104,6 +115,8 @@ struct MatchFilter {
     filter: usize,
     found: Match,
     search: Option<String>,
+    /// The columns, over the table's columns by their ids.
+    columns: Vec<Expr>,
 }
 
 /// The filters of a scan.
@@ -151,7 +164,8 @@ pub fn choose(
             }
         }
         for m in &matches {
-            if let Some(places) = m.found.places(index, &text.definition.fields) {
+            let is_part = |n: usize, part: usize| m.columns.get(n).is_some_and(|e| computed(at, part).is_some_and(|own| own == *e));
+            if let Some(places) = m.found.places(index, &text.definition.fields, &is_part) {
                 queries.push(m.found.query(m.search.as_deref(), &places)?);
                 answered.push(m.filter);
             }
@@ -208,21 +222,22 @@ fn part_of(
         let id = column(&c.name)?;
         return index.parts.iter().position(|p| p.ty.ty == PgType::Tsvector && matches!(&p.key, IndexKey::Column(own) if *own == id));
     }
-    // The index's expression is over columns that are called by their ids in the table.
-    let document = document
-        .clone()
-        .transform(|e| match &e {
-            Expr::Column(c) => Ok(match column(&c.name) {
-                Some(id) => Transformed::yes(Expr::Column(Column::new_unqualified(format!("c{}", id.0)))),
-                None => Transformed::no(e),
-            }),
-            _ => Ok(Transformed::no(e)),
-        })
-        .ok()?
-        .data;
+    let document = by_id(document, column)?;
     (0..index.parts.len()).find(|part| {
         index.parts.get(*part).is_some_and(|p| p.ty.ty == PgType::Tsvector) && computed(*part).is_some_and(|own| own == document)
     })
+}
+
+/// An expression over columns that are called by their ids in the table, as those of indexes are.
+fn by_id(expr: &Expr, column: &dyn Fn(&str) -> Option<ColumnId>) -> Option<Expr> {
+    let transformed = expr.clone().transform(|e| match &e {
+        Expr::Column(c) => Ok(match column(&c.name) {
+            Some(id) => Transformed::yes(Expr::Column(Column::new_unqualified(format!("c{}", id.0)))),
+            None => Transformed::no(e),
+        }),
+        _ => Ok(Transformed::no(e)),
+    });
+    transformed.ok().map(|transformed| transformed.data)
 }
 
 fn part_name(table: &TableDescriptor, key: &IndexKey) -> String {
@@ -242,13 +257,17 @@ fn read_match(filter: usize, expr: &Expr, column: &dyn Fn(&str) -> Option<Column
         _ => None,
     };
     let mut columns = Vec::with_capacity(call.args.len());
+    let mut own = Vec::with_capacity(call.args.len());
     for arg in call.args.get(2..)? {
-        let Expr::Column(c) = arg else { return None };
-        columns.push(column(&c.name)?);
+        columns.push(match arg {
+            Expr::Column(c) => Some(column(&c.name)?),
+            _ => None,
+        });
+        own.push(by_id(arg, column)?);
     }
     let config = text(call.args.first()?)??;
     let search = text(call.args.get(1)?)?;
-    Some(Match::new(&config, columns).map(|found| MatchFilter { filter, found, search }))
+    Some(Match::new(&config, columns).map(|found| MatchFilter { filter, found, search, columns: own }))
 }
 
 /// 0A000 for a score that no index gives.

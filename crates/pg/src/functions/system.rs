@@ -203,6 +203,13 @@ const TABLE: &[Entry] = &[
     volatile("pg_xact_status", "int8", "text", "Reports the commit status of a recent transaction."),
     volatile("pg_xact_commit_timestamp", "xid", "timestamptz", "Returns the commit time of a transaction."),
     volatile("stoa_commit_status", "text", "text", "Says whether the transaction of a commit token was committed, aborted, or is unknown."),
+    // Full text.
+    volatile(
+        "stoa_suggest",
+        "regclass,text,text",
+        "text",
+        "The text with words that no row of a table has replaced by like ones that rows have.",
+    ),
     // Sizes.
     volatile("pg_relation_size", "regclass | regclass,text", "int8", SIZE),
     volatile("pg_table_size", "regclass", "int8", SIZE),

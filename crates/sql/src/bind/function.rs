@@ -108,7 +108,7 @@ impl Binder<'_> {
     /// What the grammar of SQL gives a meaning of its own.
     fn bind_special(&mut self, name: &str, function: &ast::Function, syntax: &E) -> PgResult<Option<Expr>> {
         let quoted = matches!(function.name.0.first(), Some(ast::ObjectNamePart::Identifier(i)) if i.quote_style.is_some());
-        if quoted {
+        if quoted && name != stoa_syntax::marks::MATCH {
             return Ok(None);
         }
         let args = |b: &mut Self, what: &'static str| -> PgResult<Vec<Expr>> {
@@ -214,9 +214,12 @@ impl Binder<'_> {
             "score"
             | "snippet"
             | "snippet_html"
+            | "score_explained"
             | "contains"
+            | stoa_syntax::marks::MATCH
             | crate::fulltext::matching::MATCH_FUNCTION
-            | crate::fulltext::matching::SNIPPET_FUNCTION => {
+            | crate::fulltext::matching::SNIPPET_FUNCTION
+            | crate::fulltext::matching::EXPLAINED_FUNCTION => {
                 let call = call_args(function)?;
                 return self.bind_text_function(name, &call.positional);
             }

@@ -1,19 +1,23 @@
 //! MATCH … AGAINST, score, snippet and contains: what they mean in a statement.
 
 use super::expr::{and, or};
-use super::{Binder, fold, name_parts};
+use super::{Binder, bind_table_expr, fold, name_parts};
 use crate::catalog::deparse::quote_name;
 use crate::fulltext::contains::Condition;
-use crate::fulltext::matching::{MATCH, MATCH_FUNCTION, MatchColumn, MatchConfig, Mode, SNIPPET, SNIPPET_FUNCTION};
+use crate::fulltext::matching::{
+    EXPLAINED, EXPLAINED_FUNCTION, MATCH, MATCH_FUNCTION, MatchColumn, MatchConfig, Mode, SNIPPET, SNIPPET_FUNCTION,
+};
 use crate::fulltext::settings::Settings;
 use crate::typed::tree::{ColId, Expr, ExprKind, FuncRef};
+use crate::typed::walk::columns_of;
 use datafusion_common::ScalarValue;
 use std::ops::ControlFlow;
 use stoa_pg::registry::CastContext;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E};
+use stoa_syntax::marks;
 use stoa_table::catalog::FULLTEXT_METHOD as METHOD;
-use stoa_table::catalog::{ColumnId, IndexKey, IndexState, TableDescriptor};
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, TableDescriptor};
 
 /// A MATCH of the statement: what a snippet marks.
 #[derive(Clone, Debug)]
@@ -21,6 +25,8 @@ pub struct MatchUse {
     config: String,
     search: Expr,
     columns: Vec<Expr>,
+    /// The index that says what words are, and where in it the columns are.
+    index: Option<(u32, Vec<usize>)>,
 }
 
 fn text(value: &str) -> Expr {
@@ -34,12 +40,27 @@ fn constant_text(expr: &Expr) -> Option<&str> {
     }
 }
 
+/// What a search string may call a column of a MATCH: its name, or the last name on the way to it in a document.
+fn name_of(column: &E) -> String {
+    match column {
+        E::Identifier(ident) => fold(ident),
+        E::CompoundIdentifier(parts) => parts.last().map(fold).unwrap_or_default(),
+        E::Nested(inner) | E::Cast { expr: inner, .. } => name_of(inner),
+        E::BinaryOp { right, .. } => name_of(right),
+        E::Value(value) => match &value.value {
+            ast::Value::SingleQuotedString(text) => text.trim_matches(['{', '}']).rsplit(',').next().unwrap_or_default().to_owned(),
+            _ => "?".into(),
+        },
+        _ => "?".into(),
+    }
+}
+
 /// Whether a table has a full text index that can be searched.
 pub fn is_searchable(table: &TableDescriptor) -> bool {
     table.indexes.iter().any(|i| i.is_fulltext() && i.state == IndexState::Readable)
 }
 
-/// Whether a select list calls `snippet`.
+/// Whether a select list calls what shows why a row was found.
 pub fn has_snippet(list: &[ast::SelectItem]) -> bool {
     struct Finder;
 
@@ -49,7 +70,9 @@ pub fn has_snippet(list: &[ast::SelectItem]) -> bool {
         fn pre_visit_expr(&mut self, expr: &E) -> ControlFlow<()> {
             match expr {
                 E::Function(call) => match call.name.0.as_slice() {
-                    [ast::ObjectNamePart::Identifier(name)] if matches!(fold(name).as_str(), "snippet" | "snippet_html") => {
+                    [ast::ObjectNamePart::Identifier(name)]
+                        if matches!(fold(name).as_str(), "snippet" | "snippet_html" | "score_explained") =>
+                    {
                         ControlFlow::Break(())
                     }
                     _ => ControlFlow::Continue(()),
@@ -95,6 +118,29 @@ impl Binder<'_> {
         self.match_call(bound, names, search, mode)
     }
 
+    /// MATCH of expressions, of a search string that is one, or in a mode of ours: see [`marks::MATCH`].
+    fn bind_match_mark(&mut self, args: &[&E]) -> PgResult<Option<Expr>> {
+        let [E::Value(mode), search, columns @ ..] = args else { return Ok(None) };
+        let [search_box, more_like_this] = marks::MATCH_MODES;
+        let mode = match &mode.value {
+            ast::Value::SingleQuotedString(mode) if mode == search_box => Mode::SearchBox,
+            ast::Value::SingleQuotedString(mode) if mode == more_like_this => Mode::MoreLikeThis,
+            ast::Value::SingleQuotedString(mode) if mode.ends_with("with query expansion") => Mode::SimilarWords,
+            ast::Value::SingleQuotedString(mode) if mode == "in natural language mode" => Mode::Words,
+            _ => Mode::SearchString,
+        };
+        let mut bound = Vec::with_capacity(columns.len());
+        let mut names = Vec::with_capacity(columns.len());
+        for column in columns {
+            let expr = self.bind_expr(column)?;
+            bound.push(self.resolve_unknown(expr)?);
+            names.push(name_of(column));
+        }
+        let position = self.pos(*search);
+        let search = self.bind_expr(search)?;
+        self.match_call(bound, names, search, mode).map(Some).map_err(|e| e.at(position))
+    }
+
     fn match_call(&mut self, columns: Vec<Expr>, names: Vec<String>, search: Expr, mode: Mode) -> PgResult<Expr> {
         let text_type = SqlType::new(PgType::Text);
         let search = self.coerce(search, &text_type, CastContext::Assignment)?;
@@ -111,60 +157,77 @@ impl Binder<'_> {
             }
             args.push(column);
         }
-        let config = self.match_config(&args, names, mode);
+        let (config, index) = self.match_config(&args, names, mode);
         // Constants are checked where they are written.
         if let Some(constant) = constant_text(&search) {
             config.query(constant, &config.fields()?)?;
         }
         let config = config.to_text();
-        self.matches.push(MatchUse { config: config.clone(), search: search.clone(), columns: args.clone() });
+        self.matches.push(MatchUse { config: config.clone(), search: search.clone(), columns: args.clone(), index });
         let mut all = vec![text(&config), search];
         all.append(&mut args);
         Ok(Expr::new(ExprKind::Func { func: FuncRef(MATCH.clone()), args: all }, SqlType::new(PgType::Bool)))
     }
 
     /// How the columns are cut into words: as the first index says that has all of them, else as is known of each, else as is usual.
-    fn match_config(&self, columns: &[Expr], names: Vec<String>, mode: Mode) -> MatchConfig {
-        let mut table = None;
-        let mut ids = Vec::with_capacity(columns.len());
-        for column in columns {
-            let origin = self.scopes.iter().rev().flat_map(|s| &s.star).find(|s| s.expr == *column).and_then(|s| s.origin);
-            match origin {
-                Some((oid, id)) if table.is_none_or(|t| t == oid) => {
-                    table = Some(oid);
-                    ids.push(ColumnId(id));
-                }
-                _ => {
-                    return MatchConfig {
-                        columns: names.into_iter().map(|name| MatchColumn { name, tokenizer: Default::default() }).collect(),
-                        others: Vec::new(),
-                        mode,
-                    };
-                }
+    fn match_config(&self, columns: &[Expr], names: Vec<String>, mode: Mode) -> (MatchConfig, Option<(u32, Vec<usize>)>) {
+        let unknown = |names: Vec<String>| {
+            let columns = names.into_iter().map(|name| MatchColumn { name, tokenizer: Default::default() }).collect();
+            (MatchConfig { columns, others: Vec::new(), mode }, None)
+        };
+        let mut oid = None;
+        let own: Option<Vec<Expr>> = columns.iter().map(|column| self.own_form(column, &mut oid)).collect();
+        let table = oid.and_then(|oid| self.ctx.catalog.table(oid));
+        let (Some(own), Some(table)) = (own, table) else { return unknown(names) };
+        let is_of = |part: &IndexPart, column: &Expr| match (&part.key, &column.kind) {
+            (IndexKey::Column(id), ExprKind::Column(own)) => id.0 == own.0,
+            (IndexKey::Expr(sql), kind) if !matches!(kind, ExprKind::Column(_)) => {
+                bind_table_expr(&self.ctx, table, sql).is_ok_and(|part| super::function::same_expr(&part, column))
             }
-        }
-        let table = table.and_then(|oid| self.ctx.catalog.table(oid));
-        let tokenizer = table.and_then(|table| {
-            let has_all = |i: &&stoa_table::catalog::IndexDescriptor| {
-                i.is_fulltext()
-                    && i.state == IndexState::Readable
-                    && ids.iter().all(|id| i.parts.iter().any(|p| matches!(&p.key, IndexKey::Column(c) if c == id)))
-            };
-            // The column's own name in the table is what search strings may use.
-            table.indexes.iter().find(has_all).and_then(|i| Settings::read(&i.options).ok()).map(|s| s.tokenizer)
-        });
-        let known = |id: ColumnId| Some(Settings::read(&table?.column(id)?.words).ok()?.tokenizer);
+            _ => false,
+        };
+        let places = |i: &IndexDescriptor| -> Option<Vec<usize>> {
+            let place = |column: &Expr| i.parts.iter().position(|part| part.ty.ty != PgType::Tsvector && is_of(part, column));
+            own.iter().map(place).collect()
+        };
+        let mut searchable = table.indexes.iter().filter(|i| i.is_fulltext() && i.state == IndexState::Readable);
+        let index = searchable.find_map(|i| Some((i, places(i)?)));
+        // The column's own name in the table is what search strings may use.
+        let tokenizer = index.as_ref().and_then(|(i, _)| Settings::read(&i.options).ok()).map(|s| s.tokenizer);
+        let id_of = |column: &Expr| if let ExprKind::Column(id) = column.kind { Some(ColumnId(id.0)) } else { None };
+        let known = |column: &Expr| Some(Settings::read(&table.column(id_of(column)?)?.words).ok()?.tokenizer);
+        let ids: Vec<Option<ColumnId>> = own.iter().map(id_of).collect();
         let others =
-            table.map_or_else(Vec::new, |table| table.visible_columns().filter(|c| !ids.contains(&c.id)).map(|c| c.name.clone()).collect());
-        let columns = names.into_iter().zip(ids);
-        let of = |(name, id)| MatchColumn { name, tokenizer: tokenizer.clone().or_else(|| known(id)).unwrap_or_default() };
-        MatchConfig { columns: columns.map(of).collect(), others, mode }
+            table.visible_columns().filter(|c| !ids.contains(&Some(c.id)) && !names.contains(&c.name)).map(|c| c.name.clone()).collect();
+        let of = |(name, column)| MatchColumn { tokenizer: tokenizer.clone().or_else(|| known(column)).unwrap_or_default(), name };
+        let columns = names.into_iter().zip(&own).map(of).collect();
+        (MatchConfig { columns, others, mode }, index.map(|(i, places)| (i.oid, places)))
+    }
+
+    /// An expression over the columns of one table of FROM, by their ids there; `None` if it is of anything else.
+    fn own_form(&self, expr: &Expr, table: &mut Option<u32>) -> Option<Expr> {
+        let mut out = expr.clone();
+        if let ExprKind::Column(_) = expr.kind {
+            let (oid, id) = self.scopes.iter().rev().flat_map(|s| &s.star).find(|s| s.expr == *expr)?.origin?;
+            if table.is_some_and(|known| known != oid) {
+                return None;
+            }
+            *table = Some(oid);
+            out.kind = ExprKind::Column(ColId(id));
+            return Some(out);
+        }
+        for child in out.children_mut() {
+            *child = self.own_form(child, table)?;
+        }
+        Some(out)
     }
 
     /// The functions of this module; `None` for other names and for what is not meant for them.
     pub fn bind_text_function(&mut self, name: &str, args: &[&E]) -> PgResult<Option<Expr>> {
         match (name, args) {
+            (marks::MATCH, args) => self.bind_match_mark(args),
             ("score", []) | ("score", [_]) => self.bind_score(args.first().copied()),
+            ("score_explained", [table]) => self.bind_score_explained(table).map(Some),
             ("snippet" | "snippet_html", [column, rest @ ..]) => self.bind_snippet(column, rest, name == "snippet_html").map(Some),
             ("contains", [column, E::Identifier(condition)]) if condition.quote_style == Some('"') => {
                 self.bind_contains(column, &condition.value).map(Some)
@@ -176,8 +239,12 @@ impl Binder<'_> {
                     None => Ok(None),
                 }
             }
-            (MATCH_FUNCTION, _) | (SNIPPET_FUNCTION, _) => {
-                let func = if name == MATCH_FUNCTION { MATCH.clone() } else { SNIPPET.clone() };
+            (MATCH_FUNCTION | SNIPPET_FUNCTION | EXPLAINED_FUNCTION, _) => {
+                let (func, fewest) = match name {
+                    MATCH_FUNCTION => (MATCH.clone(), 3),
+                    SNIPPET_FUNCTION => (SNIPPET.clone(), 8),
+                    _ => (EXPLAINED.clone(), 5),
+                };
                 let mut bound = Vec::with_capacity(args.len());
                 for (n, arg) in args.iter().enumerate() {
                     let expr = self.bind_expr(arg)?;
@@ -188,7 +255,6 @@ impl Binder<'_> {
                         self.coerce(expr, &ty, CastContext::Assignment)?
                     });
                 }
-                let fewest = if name == MATCH_FUNCTION { 3 } else { 8 };
                 if bound.len() < fewest {
                     return Ok(None);
                 }
@@ -247,6 +313,33 @@ impl Binder<'_> {
         let score = self.new_col();
         self.scores.extend(columns.iter().map(|(_, id)| (*id, score)));
         columns.push((crate::fulltext::SCORE, score));
+    }
+
+    /// `score_explained(t)`: what the score of a row of t comes from.
+    fn bind_score_explained(&mut self, table: &E) -> PgResult<Expr> {
+        let position = self.pos(table);
+        let alias = if let E::Identifier(ident) = table { fold(ident) } else { String::new() };
+        let item = self.scopes.iter().rev().flat_map(|s| &s.items).find(|i| i.alias == alias);
+        let is_of = |used: &MatchUse| {
+            let mut columns = Vec::new();
+            used.columns.iter().for_each(|c| columns_of(c, &mut columns));
+            item.is_some_and(|item| {
+                columns.iter().all(|id| item.columns.iter().any(|c| matches!(c.expr.kind, ExprKind::Column(own) if own == *id)))
+            })
+        };
+        let found = self.matches.iter().rev().filter(|used| is_of(used)).find_map(|used| Some((used.clone(), used.index.clone()?)));
+        let Some((used, (index, places))) = found else {
+            return Err(PgError::new(
+                SqlState::INVALID_PARAMETER_VALUE,
+                "score_explained() needs a MATCH in WHERE over columns of the same FROM item that a full text index has",
+            )
+            .at(position));
+        };
+        let places: Vec<String> = places.iter().map(ToString::to_string).collect();
+        let index = Expr::new(ExprKind::Const(ScalarValue::Int64(Some(i64::from(index)))), SqlType::new(PgType::Int8));
+        let mut args = vec![text(&used.config), used.search, index, text(&places.join(","))];
+        args.extend(used.columns);
+        Ok(Expr::new(ExprKind::Func { func: FuncRef(EXPLAINED.clone()), args }, SqlType::new(PgType::Text)))
     }
 
     /// `snippet(column [, length [, before, after]])`: the piece of the text that shows why MATCH found it; `snippet_html`, for a page.

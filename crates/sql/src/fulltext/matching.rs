@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Arc, LazyLock};
 use stoa_fulltext::{Analyzer, Evaluator, FieldText, Query, SearchField, SnippetOptions, TokenizerOptions};
 use stoa_pg::args::{Arg, Call, Kernel, arg};
-use stoa_pg::registry::{Func, FuncKind};
+use stoa_pg::registry::{Func, FuncKind, Volatility};
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_table::txn::DISK_FULL_HINT;
 
@@ -16,8 +16,12 @@ pub use crate::typed::barrier::MATCH_FUNCTION;
 /// The name of the function that a snippet becomes.
 pub const SNIPPET_FUNCTION: &str = "match_snippet";
 
+/// The name of the function that tells where a score comes from.
+pub const EXPLAINED_FUNCTION: &str = "match_explained";
+
 const MATCH_OID: u32 = 9_990;
 const SNIPPET_OID: u32 = 9_991;
+const EXPLAINED_OID: u32 = 9_992;
 
 /// One column of a MATCH.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -48,6 +52,10 @@ pub enum Mode {
     Words,
     /// WITH QUERY EXPANSION: and words that are much like them.
     SimilarWords,
+    /// IN SEARCH BOX MODE: whatever people write.
+    SearchBox,
+    /// IN MORE LIKE THIS MODE: a text that rows should be like.
+    MoreLikeThis,
 }
 
 impl MatchConfig {
@@ -72,6 +80,8 @@ impl MatchConfig {
             Mode::SearchString => stoa_fulltext::parse(search, fields, &self.others),
             Mode::Words => stoa_fulltext::parse_words(search, fields, false),
             Mode::SimilarWords => stoa_fulltext::parse_words(search, fields, true),
+            Mode::SearchBox => return Ok(stoa_fulltext::parse_box(search, fields)),
+            Mode::MoreLikeThis => return Ok(stoa_fulltext::parse_like(search, fields)),
         };
         query.map_err(text_error)
     }
@@ -125,6 +135,16 @@ pub static SNIPPET: LazyLock<Arc<Func>> = LazyLock::new(|| {
     let mut func =
         Func::of_kind(SNIPPET_FUNCTION, &args, PgType::Text, FuncKind::Scalar(kernel), "the piece of a text that shows why it was found");
     func.oid = SNIPPET_OID;
+    Arc::new(func)
+});
+
+/// `match_explained(configuration, search string, index, places of the columns in it, column, …)`: what the score of a row comes from.
+pub static EXPLAINED: LazyLock<Arc<Func>> = LazyLock::new(|| {
+    let args = [PgType::Text, PgType::Text, PgType::Int8, PgType::Text, PgType::Text];
+    let mut func =
+        Func::of_kind(EXPLAINED_FUNCTION, &args, PgType::Text, FuncKind::System, "what the score of a row comes from").lax().variadic();
+    func.volatility = Volatility::Volatile;
+    func.oid = EXPLAINED_OID;
     Arc::new(func)
 });
 
@@ -233,6 +253,13 @@ pub fn renumbered(query: &Query, field: &dyn Fn(usize) -> usize) -> Query {
             let all = |of: &[Query]| of.iter().map(|q| renumbered(q, field)).collect();
             Query::Bool { must: all(must), should: all(should), must_not: all(must_not) }
         }
+        Query::AtLeast { least, of } => Query::AtLeast { least: *least, of: of.iter().map(|q| renumbered(q, field)).collect() },
+        Query::Text { field: f, expression, shown, within } => Query::Text {
+            field: field(*f),
+            expression: expression.clone(),
+            shown: shown.clone(),
+            within: Box::new(renumbered(within, field)),
+        },
         Query::Boost(inner, by) => Query::Boost(Box::new(renumbered(inner, field)), *by),
         Query::Superset(inner) => Query::Superset(Box::new(renumbered(inner, field))),
     }

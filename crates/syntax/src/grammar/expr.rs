@@ -657,35 +657,6 @@ impl Parser<'_> {
         })))
     }
 
-    /// `MATCH (columns) AGAINST ('words' [IN BOOLEAN MODE])`.
-    fn match_against(&mut self) -> Parse<Expr> {
-        self.at += 2;
-        let columns = self.object_names()?;
-        self.expect_token(&Token::RParen)?;
-        self.expect("against")?;
-        self.expect_token(&Token::LParen)?;
-        let match_value = match self.operand()? {
-            Expr::Value(value) => value,
-            _ => return Err(self.unexpected()),
-        };
-        let opt_search_modifier = if self.keywords(&["in", "natural", "language", "mode"]) {
-            let expansion = self.keywords(&["with", "query", "expansion"]);
-            Some(if expansion {
-                ast::SearchModifier::InNaturalLanguageModeWithQueryExpansion
-            } else {
-                ast::SearchModifier::InNaturalLanguageMode
-            })
-        } else if self.keywords(&["with", "query", "expansion"]) {
-            Some(ast::SearchModifier::WithQueryExpansion)
-        } else if self.keywords(&["in", "boolean", "mode"]) {
-            Some(ast::SearchModifier::InBooleanMode)
-        } else {
-            None
-        };
-        self.expect_token(&Token::RParen)?;
-        Ok(Expr::MatchAgainst { columns, match_value, opt_search_modifier })
-    }
-
     /// LEFT, RIGHT and others that name functions and types only.
     fn type_or_function(&mut self) -> Parse<Expr> {
         if self.peek_keyword(0, "current_schema") && self.peek(1) != Some(&Token::LParen) {

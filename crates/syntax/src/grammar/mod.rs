@@ -8,6 +8,7 @@ mod alias;
 pub(crate) mod call;
 mod dml;
 mod expr;
+mod match_against;
 mod select;
 mod types;
 mod version;

@@ -132,15 +132,22 @@ impl Part {
                 let ExprKind::Const(ScalarValue::Utf8View(Some(config)) | ScalarValue::Utf8(Some(config))) = &config.kind else {
                     return Ok(None);
                 };
-                let column = |e: &Expr| match e.kind {
-                    ExprKind::Column(column) => column_id(scan, column),
-                    _ => None,
-                };
-                let Some(columns) = columns.iter().map(column).collect() else { return Ok(None) };
+                let mut ids = Vec::with_capacity(columns.len());
+                let mut own = Vec::with_capacity(columns.len());
+                for column in columns {
+                    let id = if let ExprKind::Column(column) = column.kind { Some(column_id(scan, column)) } else { None };
+                    let mut column = column.clone();
+                    if id == Some(None) || !own_columns(scan, &mut column) {
+                        return Ok(None);
+                    }
+                    ids.push(id.flatten());
+                    own.push(column);
+                }
                 let Some(search) = ScalarSource::of(eval, search)? else { return Ok(None) };
                 let Some(definition) = text.get(index.storage) else { return Ok(None) };
-                let of = Match::new(config, columns)?;
-                Ok(of.places(index, &definition.definition.fields).map(|places| Part::Match { of, places, search }))
+                let of = Match::new(config, ids)?;
+                let is_part = |n: usize, part: usize| own.get(n).is_some_and(|column| definition.texts.is_part(part, column));
+                Ok(of.places(index, &definition.definition.fields, &is_part).map(|places| Part::Match { of, places, search }))
             }
             ExprKind::Oper { oper, args } if matches!(oper.0.name, "@@" | "@@@") => {
                 let [left, right] = args.as_slice() else { return Ok(None) };
