@@ -5,6 +5,17 @@ use super::{Context, Kind, Setting, Unit};
 /// Those settings, by name.
 pub(super) const OF_STOA: &[Setting] = &[
     Setting {
+        name: "sql_dialect",
+        kind: Kind::Enum(&["postgresql", "hyperdrive"]),
+        default: "postgresql",
+        context: Context::User,
+        category: "Version and Platform Compatibility / Other Platforms and Clients",
+        description: "Sets whose quotes statements are written with.",
+        report: false,
+        hidden: false,
+        effect: true,
+    },
+    Setting {
         name: "stoa.disabled_rules",
         kind: Kind::Text,
         default: "",
@@ -189,17 +200,6 @@ pub(super) const OF_STOA: &[Setting] = &[
         description: "Sets how long a table that is dropped can be brought back with UNDROP TABLE; 0 drops it at once.",
         report: false,
         hidden: true,
-        effect: true,
-    },
-    Setting {
-        name: "sql_dialect",
-        kind: Kind::Enum(&["postgresql", "hyperdrive"]),
-        default: "postgresql",
-        context: Context::User,
-        category: "Version and Platform Compatibility / Other Platforms and Clients",
-        description: "Sets whose quotes statements are written with.",
-        report: false,
-        hidden: false,
         effect: true,
     },
 ];
