@@ -54,7 +54,10 @@ impl Binder<'_> {
         let explicit = context == CastContext::Explicit;
         if expr.ty.ty == PgType::Unknown {
             let row = matches!(target.ty, PgType::Record(_)) || target.ty.element().is_some_and(|e| matches!(e, PgType::Record(_)));
-            if row && context == CastContext::Implicit && matches!(&expr.kind, ExprKind::Const(value) if !value.is_null()) {
+            let empty =
+                |value: &ScalarValue| matches!(value, ScalarValue::Utf8View(Some(text)) if text.trim() == "{}") && target.ty.is_array();
+            if row && context == CastContext::Implicit && matches!(&expr.kind, ExprKind::Const(value) if !value.is_null() && !empty(value))
+            {
                 return Err(PgError::unsupported("input of anonymous composite types is not implemented"));
             }
             return self.coerce_unknown(expr, target, explicit);

@@ -39,7 +39,7 @@ pub fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meaning
     match qualifier.error {
         Some(error) => Err(error),
         None => {
-            let _ = VisitMut::visit(&mut query, &mut AliasesOfColumns { meanings, aliases: &qualifier.aliases });
+            let _ = VisitMut::visit(&mut query, &mut AliasesOfColumns { meanings, aliases: &qualifier.aliases, tables: HashSet::new() });
             let _ = VisitMut::visit(&mut query, &mut Literals(&meanings.values));
             let named = view_relations::by_oid(context, &meanings.named, &mut query);
             speak(&mut query);
@@ -201,10 +201,21 @@ impl Qualifier<'_> {
 struct AliasesOfColumns<'a> {
     meanings: &'a Meanings,
     aliases: &'a HashMap<Span, Ident>,
+    /// Where `t.*` names a table, whatever columns are called.
+    tables: HashSet<Span>,
 }
 
 impl VisitorMut for AliasesOfColumns<'_> {
     type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        if let ast::Expr::CompoundFieldAccess { root, access_chain } = expr
+            && let (ast::Expr::Identifier(table), [ast::AccessExpr::Dot(ast::Expr::Wildcard(_))]) = (&**root, access_chain.as_slice())
+        {
+            self.tables.insert(table.span);
+        }
+        ControlFlow::Continue(())
+    }
 
     fn post_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
         // The columns that `*` stands for have the place of their table.
@@ -212,6 +223,7 @@ impl VisitorMut for AliasesOfColumns<'_> {
         match expr {
             ast::Expr::Identifier(name) => {
                 let item = match self.meanings.columns.get(&name.span) {
+                    Some(_) if self.tables.contains(&name.span) => None,
                     Some(ItemName::Place(place)) => self.aliases.get(place).cloned(),
                     Some(ItemName::Alias(alias)) => Some(quoted(alias)),
                     None => None,
