@@ -69,7 +69,7 @@ def query(rng, depth=2):
         sign = rng.choice(["", "", "", "+", "-"])
         kind = rng.randrange(9 if depth else 7)
         w = lambda: rng.choice(WORDS)
-        body = [w, w, lambda: f'"{w()} {w()}"', lambda: f'"{w()} {w()} {w()}"~{rng.randrange(4)}', lambda: w()[0] + "*", lambda: w() + "~1",
+        body = [w, w, lambda: f'"{w()} {w()}"', lambda: f'"{w()} {w()} {w()}"~{rng.randrange(4)}', lambda: w()[0] + "*", lambda: w().replace("-", "") + "~1",
                 lambda: rng.choice(["/al.*/", "[b TO d}", "title:beta", "gam?a"]), lambda: "(" + many(depth - 1) + ")",
                 lambda: f"({w()} AND NOT {one(depth - 1).lstrip('+-')})"][kind]()
         return sign + body
@@ -566,7 +566,7 @@ def partial_indexes_parameters_and_views(server):
         for _ in range(2):
             assert one("SELECT id FROM p WHERE MATCH(body) AGAINST ('longword') AND lang = 'en'") == 5000
             time.sleep(1)
-        for bad, state in (("'(word'", "42601"), ("'word~9'", "42601"), ("'/(/'", "42601"), ("repeat('(', 200)", "42601")):
+        for bad, state in (("'(word'", "42601"), ("'word~9'", "42601"), ("'/(/'", "42601"), ("repeat('(', 200)", "54001")):
             try:
                 c.execute(f"SELECT id FROM p WHERE MATCH(body) AGAINST ({bad})")
                 raise AssertionError(bad)
@@ -583,7 +583,7 @@ def chinese_is_found_by_words(server):
         for i, line in enumerate(("我来到北京清华大学", "他来到了网易杭研大厦", "床前明月光，疑是地上霜", "Rust 是一门系统编程语言", "北京是中国的首都")):
             c.execute("INSERT INTO z VALUES (%s, %s)", (i, line))
         for _ in range(2):
-            for q, hits in (("大学", [0]), ("北京", [0, 4]), ("清华大学", [0]), ("编程语言", [3]), ("rust", [3]), ('"中国的首都"', [4]), ("+北京 -首都", [0]), ("明月光 大厦", [1, 2]), ("京清", [])):
+            for q, hits in (("大学", [0]), ("北京", [0, 4]), ("清华大学", [0]), ("编程语言", [3]), ("rust", [3]), ('"中国的首都"', [4]), ("+北京 -首都", [0]), ("明月光 大厦", [1, 2]), ("京清", [0]), ("京大", [])):
                 rows = [r[0] for r in c.execute("SELECT id FROM z WHERE MATCH(line) AGAINST (%s) ORDER BY id", (q,))]
                 assert rows == hits, (q, rows)
             time.sleep(0.7)
