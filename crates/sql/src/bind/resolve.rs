@@ -6,6 +6,7 @@ use super::common_row::{common_row, is_row, no_common_row};
 use crate::typed::condition::settled;
 use crate::typed::tree::{Expr, ExprKind, OperRef};
 use arrow::datatypes::DataType;
+use datafusion_common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{CastContext, Oper, Registry};
 use stoa_pg::types::{TRIMMED, array_arrow, array_item};
@@ -431,7 +432,7 @@ impl Binder<'_> {
                 Some(PgType::AnyCompatible) => compatible.push(arg.clone()),
                 Some(PgType::AnyCompatibleArray) => {
                     if let Some(inner) = arg.ty.ty.element() {
-                        compatible.push(Expr::new(ExprKind::Const(datafusion_common::ScalarValue::Null), SqlType::new(inner)));
+                        compatible.push(Expr::new(ExprKind::Const(ScalarValue::Null), SqlType::new(inner)));
                     }
                 }
                 _ => {}
