@@ -221,7 +221,7 @@ pub enum Utility {
         options: Vec<NamedOption>,
         targets: Vec<MaintenanceTarget>,
     },
-    /// CHECK INDEX | TABLE name [WHERE condition] [REPAIR].
+    /// `CHECK INDEX | TABLE name [WHERE condition] [REPAIR]`.
     Check {
         table: bool,
         name: ast::ObjectName,

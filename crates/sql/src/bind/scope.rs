@@ -126,7 +126,7 @@ pub struct FromItem {
     pub refused: Option<Refusal>,
     /// On the side of an outer join that is filled with NULLs.
     pub nullable: bool,
-    /// A column that is not NULL where that join found a row; see [`super::Binder::mark_rows`].
+    /// A column that is not NULL where that join found a row; see `Binder::marks_rows`.
     pub found: Option<ColId>,
     pub table_oid: Option<u32>,
     /// Whether a function in FROM with one scalar column: `SELECT g FROM generate_series(…) g`.

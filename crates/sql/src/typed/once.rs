@@ -58,7 +58,7 @@ impl ExprPlanner<'_> {
     }
 }
 
-/// Values that come into an expression by [`shared`] and leave with it.
+/// Values that come into an expression by [`Shared::value`] and leave with it.
 #[derive(Default)]
 pub struct Shared(Vec<(ColId, Expr)>);
 
