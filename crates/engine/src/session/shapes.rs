@@ -182,6 +182,7 @@ impl Session {
             && with_values(&bound.bound, &values, &self.eval_context(Arc::clone(&system))) == literal.bound;
         let keep = same
             && !fields_of_intervals(&bound.bound)
+            && !bound.params.iter().any(|ty| is_row(&ty.ty))
             && !depends_on_constants(&bound.bound)
             && is_inline(&bound.bound, &bound.plan, settings, &self.database.text, &system.catalog);
         let constants = constants_that_raise(&bound.bound, &self.eval_context(system)).into();
@@ -293,6 +294,11 @@ fn constants_that_raise(bound: &Bound, eval: &EvalContext) -> Vec<Expr> {
         }
     });
     out
+}
+
+/// Whether a literal of this type may be taken where a value is not: of rows without a name an empty array alone is.
+fn is_row(ty: &PgType) -> bool {
+    matches!(ty, PgType::Record(_)) || ty.element().is_some_and(|element| is_row(&element))
 }
 
 /// Whether a parameter is given the fields of an interval: a literal is read by them (`'5'::interval hour`), a value is cut to them.
