@@ -12,6 +12,8 @@ use stoa_table::catalog::Oid;
 
 /// How often it is looked for what is due.
 const ROUND: Duration = Duration::from_secs(5);
+/// So many dropped tables are kept at most in a database, the last ones: each is in every copy of the catalog.
+const MOST_DROPPED: usize = 250;
 /// A table is not swept more often.
 const INTERVAL: Duration = Duration::from_secs(60);
 /// Sweeping takes one part in so many of the time.
@@ -27,17 +29,26 @@ pub async fn purge(database: Weak<DatabaseInner>, purging: Upkeep) {
         let Some(database) = database.upgrade() else { return };
         let now = database.tables.now_us();
         let catalog = database.transactions.published_catalog();
-        let due: Vec<_> = catalog.dropped().values().filter(|dropped| dropped.kept_until_us <= now).collect();
+        let kept = catalog.dropped().values().map(|dropped| (dropped.dropped_us, dropped.kept_until_us, dropped.oid()));
+        let due = due(kept.collect(), now);
         if due.is_empty() {
             continue;
         }
         let _lease = database.tables.services().leases().take("removal of dropped tables").await;
-        for dropped in due {
-            if let Err(error) = purging(Arc::clone(&database), dropped.oid()).await {
-                tracing::warn!(table = dropped.table.name, error = error.message(), "a dropped table is kept for longer");
+        for oid in due {
+            if let Err(error) = purging(Arc::clone(&database), oid).await {
+                let name = catalog.dropped().get(&oid).map(|dropped| dropped.table.name.clone());
+                tracing::warn!(table = name, error = error.message(), "a dropped table is kept for longer");
             }
         }
     }
+}
+
+/// Of dropped tables, each with the time when it was dropped and until when it is kept, in microseconds: those that go now.
+fn due(mut dropped: Vec<(i64, i64, Oid)>, now: i64) -> Vec<Oid> {
+    dropped.sort_unstable_by(|a, b| b.cmp(a));
+    let goes = |(at, (_, until, oid)): (usize, (i64, i64, Oid))| (at >= MOST_DROPPED || until <= now).then_some(oid);
+    dropped.into_iter().enumerate().filter_map(goes).collect()
 }
 
 /// Sweeps tables whose rows end, until the database is closed.
@@ -60,5 +71,17 @@ pub async fn sweep(database: Weak<DatabaseInner>, sweeping: Upkeep) {
             }
             due.insert(oid, Instant::now() + INTERVAL.max(started.elapsed() * SHARE));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_dropped_tables_are_kept_until_their_time() {
+        assert_eq!(due(vec![(1, 10, 7), (2, 11, 8), (3, 9, 9)], 10), [9, 7]);
+        let many = (0..MOST_DROPPED as i64 + 3).map(|n| (n, 1000, n as Oid)).collect();
+        assert_eq!(due(many, 10), [2, 1, 0]);
     }
 }
