@@ -34,7 +34,7 @@ fn suggest(system: &SessionEnvironment, args: &Args<'_>) -> Answer {
         let message = format!("column \"{column}\" of relation \"{}\" does not exist", table.name);
         return Err(PgError::new(SqlState::UNDEFINED_COLUMN, message));
     };
-    // Words are of all rows: who may not see all of them is told none.
+    // Words are of all rows: who may not see all of them gets none.
     let flag = |function: &str, args: &[ScalarValue]| {
         let value = super::object_functions::call(system, function, args, &SqlType::new(PgType::Bool))?;
         PgResult::Ok(value == ScalarValue::Boolean(Some(true)))
@@ -48,7 +48,9 @@ fn suggest(system: &SessionEnvironment, args: &Args<'_>) -> Answer {
             .detail("Suggestions are words of all rows."));
     }
     if table.expires.is_some() {
-        return Err(PgError::unsupported("suggestions from tables whose rows expire by an expression are not supported"));
+        return Err(PgError::unsupported("suggestions from tables whose rows expire by an expression are not supported").hint(
+            "The words of rows that have ended could not be told from the others. Search with IN SEARCH BOX MODE, which takes typos.",
+        ));
     }
     let has = |i: &&IndexDescriptor| i.is_fulltext() && i.state == IndexState::Readable && i.predicate.is_none();
     let field =

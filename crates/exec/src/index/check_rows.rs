@@ -1,5 +1,5 @@
 //! CHECK INDEX … WHERE: whether the entries of some rows are those that the rows ask for. Only these rows are read of the table, and only
-//! their entries are told and repaired; the index is read from end to end, since entries of a row may lie anywhere in it.
+//! their entries are reported and repaired; the index is read from end to end, since entries of a row may lie anywhere in it.
 
 use super::ageing;
 use super::check::{CheckTarget, FaultKind, Report, entries_of, fault, pointed};

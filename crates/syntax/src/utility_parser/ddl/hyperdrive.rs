@@ -184,15 +184,7 @@ impl Parser<'_> {
         let part = |name: Ident| IndexElement { expr: Expr::Identifier(name), descending: false, nulls_first: None, operator_class: None };
         let columns = partitions.iter().map(|c| c.name.clone()).chain(first).map(part).collect();
         table.elements.extend(partitions.into_iter().map(TableElement::Column));
-        table.elements.push(TableElement::Constraint(Constraint {
-            name: None,
-            kind: ConstraintKind::PrimaryKey(KeyColumns { columns, ..KeyColumns::default() }),
-            deferrable: None,
-            initially_deferred: None,
-            not_valid: false,
-            no_inherit: false,
-            position,
-        }));
+        table.elements.push(TableElement::Constraint(primary_key(KeyColumns { columns, ..KeyColumns::default() }, position)));
         Ok(())
     }
 
@@ -206,15 +198,7 @@ impl Parser<'_> {
         let position = self.position();
         let first = table.elements.iter_mut().find_map(|e| if let TableElement::Column(column) = e { Some(column) } else { None });
         if let Some(column) = first.filter(|_| !keyed) {
-            column.constraints.push(Constraint {
-                name: None,
-                kind: ConstraintKind::PrimaryKey(KeyColumns::default()),
-                deferrable: None,
-                initially_deferred: None,
-                not_valid: false,
-                no_inherit: false,
-                position,
-            });
+            column.constraints.push(primary_key(KeyColumns::default(), position));
         }
         Ok(())
     }
@@ -338,4 +322,17 @@ fn described(name: &str) -> String {
          FROM told, pg_catalog.unnest(pg_catalog.string_to_array(definition, E'\\n')) WITH ORDINALITY w (data_type, line)) d \
          ORDER BY d.part, d.line"
     )
+}
+
+/// A primary key that a clause of Hyperdrive's implies.
+fn primary_key(columns: KeyColumns, position: usize) -> Constraint {
+    Constraint {
+        name: None,
+        kind: ConstraintKind::PrimaryKey(columns),
+        deferrable: None,
+        initially_deferred: None,
+        not_valid: false,
+        no_inherit: false,
+        position,
+    }
 }
