@@ -313,19 +313,9 @@ impl Deparser<'_> {
                 self.enclosed(text)
             }
             ExprKind::Case { whens, otherwise } => {
-                // As PostgreSQL prints it, on lines of its own.
-                let mut out = String::from("\nCASE");
-                for (when, then) in whens {
-                    out.push_str(&format!("\n    WHEN {} THEN {}", self.expr(when)?, self.expr(then)?));
-                }
-                let otherwise = match otherwise {
-                    Some(e) => self.expr(e)?,
-                    None => format!("NULL::{}", type_name(&SqlType::new(expr.ty.ty.clone()))),
-                };
-                out.push_str(&format!("\n    ELSE {otherwise}\nEND"));
-                out
+                self.case("", whens.iter().map(|(when, then)| (when, then)), otherwise.as_deref(), &expr.ty)?
             }
-            ExprKind::Once { id, value, body } => return self.expr(&written(*id, value, body)),
+            ExprKind::Once { id, value, body } => self.once(*id, value, body)?,
             ExprKind::Coalesce(args) => format!("COALESCE({})", self.list(&in_one_list(args))?),
             ExprKind::Extreme { args, greatest } => format!("{}({})", if *greatest { "GREATEST" } else { "LEAST" }, self.list(args)?),
             ExprKind::Array(args) => {
@@ -378,6 +368,51 @@ impl Deparser<'_> {
 
     fn enclosed(&self, text: String) -> String {
         if self.pretty { text } else { format!("({text})") }
+    }
+
+    /// CASE as PostgreSQL prints it, on lines of its own.
+    fn case<'e>(
+        &self,
+        operand: &str,
+        whens: impl Iterator<Item = (&'e Expr, &'e Expr)>,
+        otherwise: Option<&Expr>,
+        ty: &SqlType,
+    ) -> PgResult<String> {
+        let mut out = format!("\nCASE{operand}");
+        for (when, then) in whens {
+            out.push_str(&format!("\n    WHEN {} THEN {}", self.expr(when)?, self.expr(then)?));
+        }
+        let otherwise = match otherwise {
+            Some(e) => self.expr(e)?,
+            None => format!("NULL::{}", type_name(&SqlType::new(ty.ty.clone()))),
+        };
+        out.push_str(&format!("\n    ELSE {otherwise}\nEND"));
+        Ok(out)
+    }
+
+    /// A value that is computed once, as the CASE or NULLIF that it was written as: read again, it must not be computed at each use.
+    fn once(&self, id: ColId, value: &Expr, body: &Expr) -> PgResult<String> {
+        let given = |e: &Expr| e.kind == ExprKind::Given(id);
+        let compared = |when: &Expr| match &when.kind {
+            ExprKind::Oper { oper, args } if oper.0.name == "=" => match args.as_slice() {
+                [left, right] if given(left) && !right.any(&mut |e| given(e)) => Some(right.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let ExprKind::Case { whens, otherwise } = &body.kind else { return self.expr(&written(id, value, body)) };
+        let Some(values) = whens.iter().map(|(when, _)| compared(when)).collect::<Option<Vec<_>>>() else {
+            return self.expr(&written(id, value, body));
+        };
+        match (values.as_slice(), whens.as_slice(), otherwise.as_deref()) {
+            ([other], [(_, null)], Some(otherwise)) if given(otherwise) && null.is_null_const() => {
+                Ok(format!("NULLIF({}, {})", self.expr(value)?, self.expr(other)?))
+            }
+            _ => {
+                let pairs = values.iter().zip(whens).map(|(value, (_, then))| (value, then));
+                self.case(&format!(" {}", self.expr(value)?), pairs, otherwise.as_deref(), &body.ty)
+            }
+        }
     }
 
     fn list(&self, args: &[Expr]) -> PgResult<String> {
