@@ -1,8 +1,9 @@
 //! Which part of a match belongs to which group, by PostgreSQL's rules.
 //!
 //! The match as a whole begins as early as possible and is then as long (or as short) as possible. Within it, an earlier part of a
-//! sequence chooses its length before a later one, each by its own preference; an alternation takes its first branch that fits; a
-//! repetition divides as its first rounds prefer. Spencer's library, which PostgreSQL uses, calls this dissection.
+//! sequence chooses its length before a later one, each by its own preference, and neighbours without groups that prefer the same choose
+//! as one part; an alternation takes its first branch that fits; a repetition divides as its first rounds prefer. Spencer's library,
+//! which PostgreSQL uses, calls this dissection.
 
 use super::class::same_ignoring_case;
 use super::program::{Program, Want};
@@ -66,6 +67,34 @@ fn captures(node: &Node, groups: &mut Vec<usize>, refers: &mut bool) {
     }
 }
 
+/// Whether anything within prefers to be long, and whether anything prefers to be short.
+fn preferences(node: &Node) -> (bool, bool) {
+    let of_parts = |parts: &[Node]| parts.iter().map(preferences).fold((false, false), |(a, b), (long, short)| (a || long, b || short));
+    match node {
+        Node::Empty | Node::Set(_) | Node::Backref(_) | Node::Assert(_) | Node::Look { .. } => (false, false),
+        Node::Capture(inner, _) => preferences(inner),
+        Node::Repeat { node, greedy, .. } => {
+            let (long, short) = preferences(node);
+            (long || *greedy == Some(true), short || *greedy == Some(false))
+        }
+        Node::Concat(parts) => of_parts(parts),
+        Node::Alternate(branches) => (true, of_parts(branches).1),
+    }
+}
+
+/// How many parts at the front of a sequence have neither groups nor references and prefer the same: they choose their length together.
+fn plain_parts(parts: &[Node]) -> usize {
+    let (mut long, mut short) = (false, false);
+    let is_alike = |part: &&Node| {
+        let (mut groups, mut refers) = (Vec::new(), false);
+        captures(part, &mut groups, &mut refers);
+        let (prefers_long, prefers_short) = preferences(part);
+        (long, short) = (long || prefers_long, short || prefers_short);
+        groups.is_empty() && !refers && !(long && short)
+    };
+    parts.iter().take_while(is_alike).count()
+}
+
 /// The same expression without capturing.
 fn without_groups(node: &Node) -> Node {
     match node {
@@ -108,10 +137,9 @@ impl Tree {
             Node::Concat(parts) => match parts.split_first() {
                 Some((only, [])) => return Tree::new(only, definitions),
                 Some((first, rest)) => {
-                    // Parts without choice move together.
-                    let fixed = parts.iter().take_while(|part| matches!(part, Node::Set(_) | Node::Assert(_) | Node::Look { .. })).count();
-                    let (left, right) = if fixed > 1 && fixed < parts.len() {
-                        let (left, right) = parts.split_at(fixed);
+                    let together = plain_parts(parts);
+                    let (left, right) = if together > 1 && together < parts.len() {
+                        let (left, right) = parts.split_at(together);
                         (Node::Concat(left.to_vec()), Node::Concat(right.to_vec()))
                     } else {
                         (first.clone(), Node::Concat(rest.to_vec()))
