@@ -229,6 +229,10 @@ pub fn scalar_as_join(input: &Rel, query: &Query, fresh: &mut dyn FnMut() -> Col
         if !used.iter().all(|u| outer.contains(u)) {
             return None;
         }
+        // Several groups of local times equal one point in time: one that a zone leaves out is the same as another.
+        if matches!(inner.ty.ty, PgType::Date | PgType::Timestamp) && outer_side.ty.ty == PgType::Timestamptz {
+            return None;
+        }
         let id = fresh();
         keys.push((id, inner.clone()));
         let key = Expr::column(id, inner.ty.clone());

@@ -22,6 +22,7 @@ mod history;
 pub mod index_order;
 mod join_order;
 pub mod lookup_join;
+mod membership;
 mod readable;
 mod recursive;
 pub mod relation;

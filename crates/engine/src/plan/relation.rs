@@ -295,31 +295,6 @@ impl Planner {
         *e = Expr::column(output, ty);
     }
 
-    /// `left op ANY (query)` over the query's rows in memory, as a membership test in a hash table.
-    async fn membership(
-        &self,
-        left: &[Expr],
-        opers: &[stoa_sql::typed::tree::OperRef],
-        query: &Query,
-        all: bool,
-    ) -> PgResult<Option<Expr>> {
-        let ([l], [oper], [o]) = (left, opers, query.outputs.as_slice()) else { return Ok(None) };
-        // An array of arrays is one array of more dimensions: its elements are not they.
-        if o.ty.ty.is_array() {
-            return Ok(None);
-        }
-        let negated = all && oper.0.name == "<>";
-        if !(negated || (!all && oper.0.name == "=")) || l.ty.arrow != o.ty.arrow || l.ty.ty != o.ty.ty {
-            return Ok(None);
-        }
-        let rows = self.run(&query.rel, &[o.col]).await?;
-        let array_type = o.ty.array_of();
-        let value = stoa_exec::nodes::apply::array_of_rows(&rows, &array_type.arrow)?;
-        let array = Expr::new(ExprKind::Const(value), array_type);
-        let test = ExprKind::AnyArray { left: Box::new(l.clone()), oper: oper.clone(), array: Box::new(array), all };
-        Ok(Some(Expr::new(test, SqlType::new(PgType::Bool))))
-    }
-
     /// Plans a relation, of which the named columns are wanted, to be executed in rounds: nothing in the plan depends on the rows that
     /// one execution meets.
     pub(crate) async fn plan_rounds(&self, rel: &Rel, columns: &[ColId]) -> PgResult<Arc<dyn ExecutionPlan>> {
@@ -685,12 +660,12 @@ impl Planner {
         };
         let (Some(keys), Some(fetch_rows)) = (ties, fetch) else {
             let skip = if fetch == Some(0) { 0 } else { skip };
-            let given = match fetch {
-                Some(rows) => {
-                    let rows = Some(rows.saturating_add(skip));
-                    LogicalPlanBuilder::from(plan).limit(0, rows).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?
+            // DataFusion's limits are signed; no rows reach one that is larger.
+            let given = match fetch.map(|rows| rows.saturating_add(skip)) {
+                Some(rows) if i64::try_from(rows).is_ok() => {
+                    LogicalPlanBuilder::from(plan).limit(0, Some(rows)).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?
                 }
-                None => plan,
+                _ => plan,
             };
             return if skip > 0 { skip_rows::plan(given, skip) } else { Ok(given) };
         };

@@ -3,7 +3,7 @@
 //! Months move a date to the same day of another month, or to its last day; days of a timestamptz are days of the session's zone,
 //! which may have 23 or 25 hours; the time of an interval is exact. Infinite dates and timestamps stay as they are.
 
-use crate::args::{Bool, Date, Float8, Int4, Kernel, Kind, Time, Timestamp, strict2};
+use crate::args::{Bool, Date, Float8, Int4, Int8, Kernel, Kind, Time, Timestamp, strict1, strict2};
 use crate::casts::datetime::date_to_timestamp;
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
@@ -146,6 +146,27 @@ fn wide_in_zone(ctx: &EvalContext, local: i128) -> i128 {
     }
     let seconds = i64::try_from(local).map_or(i64::MAX, epoch::unix_seconds);
     local - i128::from(timezone::offset_for_local(&ctx.settings.time_zone, seconds)) * i128::from(USECS_PER_SEC)
+}
+
+/// What the side of an equality of two types among date, timestamp and timestamptz may be compared by, so that rows can be looked up by
+/// it: a kernel that gives bigints, alike for both sides where they are equal. `None` for one type, and for other types.
+#[must_use]
+pub fn equality_key(side: &PgType, other: &PgType) -> Option<Kernel> {
+    use PgType as T;
+    // A date beyond the last timestamp equals none; and no timestamp is this.
+    const NO_TIMESTAMP: i64 = TIMESTAMP_INFINITY - 1;
+    let narrow = |moment: i128| match moment {
+        i128::MAX => TIMESTAMP_INFINITY,
+        i128::MIN => TIMESTAMP_NEG_INFINITY,
+        _ => i64::try_from(moment).unwrap_or(NO_TIMESTAMP),
+    };
+    Some(match (side, other) {
+        (T::Date, T::Timestamp) => strict1::<Date, Int8>(move |_, d| Ok(narrow(wide_date(d)))),
+        (T::Date, T::Timestamptz) => strict1::<Date, Int8>(move |call, d| Ok(narrow(wide_in_zone(call.ctx, wide_date(d))))),
+        (T::Timestamp, T::Timestamptz) => strict1::<Timestamp, Int8>(move |call, t| Ok(narrow(wide_in_zone(call.ctx, wide(t))))),
+        (T::Timestamp, T::Date) | (T::Timestamptz, T::Date | T::Timestamp) => strict1::<Timestamp, Int8>(|_, t| Ok(t)),
+        _ => return None,
+    })
 }
 
 type Test = fn(Ordering) -> bool;

@@ -11,6 +11,7 @@ use datafusion_common::{Column, ScalarValue};
 use datafusion_expr::expr::{Cast, InList, Sort};
 use datafusion_expr::{BinaryExpr, Case, Expr as DfExpr, Operator};
 use std::sync::Arc;
+use stoa_pg::operators::datetime::equality_key;
 use stoa_pg::operators::membership::{FEW, hashes_alike};
 use stoa_pg::operators::quantified::{MOST_ROW_PARTS, in_rows_kernel};
 use stoa_pg::registry::{NativeOp, OperKind, Volatility};
@@ -201,6 +202,13 @@ impl ExprPlanner<'_> {
                 };
                 return Ok(binary(widened(l)?, Operator::Eq, widened(r)?));
             }
+            if oper.0.name == "="
+                && !is_constant(l)
+                && !is_constant(r)
+                && let Some((l, r)) = self.keys_of_two_types(l, r)?
+            {
+                return Ok(binary(l, Operator::Eq, r));
+            }
         }
         self.call(e)
     }
@@ -312,6 +320,27 @@ impl ExprPlanner<'_> {
         });
         let ret = SqlType::new(PgType::Bytea);
         KernelUdf::make("sort_key".into(), kernel, self.eval.clone(), vec![ty.clone()], ret, false, false).call(vec![inner])
+    }
+
+    /// For an equality of two types that an operator of its own compares, what can be compared as values of one type instead.
+    fn keys_of_two_types(&self, l: &Expr, r: &Expr) -> PgResult<Option<(DfExpr, DfExpr)>> {
+        let float = |ty: &SqlType| matches!(ty.ty, PgType::Float4 | PgType::Float8);
+        if float(&l.ty) && float(&r.ty) && l.ty.ty != r.ty.ty {
+            let double = SqlType::new(PgType::Float8);
+            let key = |e: &Expr| {
+                let inner = self.expr(e)?;
+                let wide = if e.ty.ty == PgType::Float8 { inner } else { DfExpr::Cast(Cast::new(Box::new(inner), double.arrow.clone())) };
+                Ok::<_, PgError>(self.key_of(wide, &double))
+            };
+            return Ok(Some((key(l)?, key(r)?)));
+        }
+        let key = |side: &Expr, other: &Expr| {
+            let Some(kernel) = equality_key(&side.ty.ty, &other.ty.ty) else { return Ok(None) };
+            let name = format!("moment of {}", side.ty);
+            let key = KernelUdf::make(name, kernel, self.eval.clone(), vec![side.ty.clone()], SqlType::new(PgType::Int8), false, false);
+            Ok::<_, PgError>(Some(key.call(vec![self.expr(side)?])))
+        };
+        Ok(key(l, r)?.zip(key(r, l)?))
     }
 
     /// ORDER BY keys.
