@@ -49,6 +49,7 @@ EXPLAINED = [
     ("time zones in odd POSIX forms", "of POSIX forms", lambda d: d.ours[0] == "22023" and re.match(r'time zone ".*\d', d.ours[3]) and d.theirs[0] in ("00000", "22007")),
     ("the last digit", "the last digit of `width_bucket`", lambda d: "width_bucket" in d.sql and (d.ours[:2] == d.theirs[:2] or d.theirs[0] == "22003" and "2147483647" in d.sql)),
     ("objects of the catalogs", "OIDs are Stoa's own", lambda d: not d.failed and not d.they_failed and any(t in d.sql for t in ("::regproc", "::regrole", "::regclass", " regproc", " regrole", "::oid"))),
+    ("the name of the first superuser", "mean the superuser `stoa`", lambda d: d.ours[:2] == d.theirs[:2] and repr(d.ours[2]).replace("stoa", "postgres") == repr(d.theirs[2])),
     ('"char"', "the first character of a text beyond ASCII",
      lambda d: '"char"' in d.sql and (not d.sql.isascii() or d.ours[0] == "0A000") or '\'\'::"char"' in d.sql),
     ("PostgreSQL takes too long, since it materialises what stands in FROM", "their rows are made as they are read", lambda d: d.theirs[0] == "57014"),
@@ -68,11 +69,11 @@ EXPLAINED = [
     ("functions of modifiers", "applies a type's modifier to a value", lambda d: d.ours[0] == "42883" and re.match(r"function timestamptz\([^,]*, [^,]*\)", d.ours[3])),
     ("modifiers of what is simplified", "the modifier of what its planner leaves", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\bCASE\b|coalesce|::numeric\b(?!\()", d.sql, re.I)),
     ("modifiers of extremes", "to a client, where PostgreSQL reports none", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\b(min|max)\(", d.sql) and re.search(r"\bchar(acter)?\(", d.sql)),
-    ("grouping expressions that constants decide in HAVING", "has its value if constants decide it", lambda d: not d.failed and d.ours[1] == d.theirs[1] and re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and re.search(r"HAVING.*ROW\(NULL", d.sql)),
+    ("grouping expressions that constants decide in HAVING", "has its value if constants decide it", lambda d: not d.failed and d.ours[1] == d.theirs[1] and re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and re.search(r"HAVING.*ROW\(.*NULL", d.sql)),
     ("sorts of grouping sets by what is constant", "sorts by a column that a condition sets equal to a constant",
      lambda d: re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and re.search(r"ORDER BY [^)]*$", d.sql) and d.ours[:2] == d.theirs[:2] and not d.failed
      and (_same_rows(d) or re.search("LIMIT|FETCH", d.sql))),
-    ("what aggregates collect in no order", "the elements that aggregates collect", lambda d: d.ours[:2] == d.theirs[:2] and "_agg(" in d.sql and _letters(d.ours) == _letters(d.theirs)),
+    ("what aggregates collect in no order", "the elements that aggregates collect", lambda d: d.ours[:2] == d.theirs[:2] and re.search(r"_agg\(|\barray *\(", d.sql, re.I) and _letters(d.ours) == _letters(d.theirs)),
     ("constants that are computed before groups are compared", "constant parts of expressions are computed first", lambda d: not d.failed and d.theirs[0] == "42803" and re.search(r"[-+*/(,] *\+ *\d", d.sql)),
     ("rows that tie in a window", "rows that tie in the ORDER BY of a window", lambda d: not d.failed and d.ours[1] == d.theirs[1] and "OVER" in d.sql
      and _without(d.ours, BY_TIES) == _without(d.theirs, BY_TIES)),
@@ -93,6 +94,7 @@ EXPLAINED = [
      or d.ours[0] == "42809" and d.ours[3].startswith("column notation .") and not d.they_failed),
     ("rows that tie under DISTINCT ON", "kept by DISTINCT ON", lambda d: not d.failed and d.ours[1] == d.theirs[1] and "DISTINCT ON" in d.sql and len(d.ours[2]) == len(d.theirs[2])),
     ("rows behind a limit", "so that one behind it may raise an error", lambda d: _evaluated(d.ours) and not d.they_failed and re.search("LIMIT|FETCH", d.sql) and "OVER" in d.sql),
+    ("conditions that a condition on an index implies", "implies by a condition on an index", lambda d: _evaluated(d.ours) and not d.they_failed and re.search(r"\b[nmk] = ('|-?\d)", d.sql) and " OR " in d.sql),
     ("what PostgreSQL has XX000 for", "where PostgreSQL itself says XX000", lambda d: d.theirs[0] == "XX000"),
     ("rows that hold literals without a type", "literals without a type are compared as text", lambda d: "for type unknown" in d.theirs[3]),
     ("which rows a LIMIT without ORDER BY takes", "where no ORDER BY asks for one", lambda d: d.ours[:2] == d.theirs[:2] and len(d.ours[2]) == len(d.theirs[2])
