@@ -42,7 +42,7 @@ def main():
     parser.add_argument("areas", nargs="*")
     parser.add_argument("--store", help="of a namespace that the run may fill")
     parser.add_argument("--modes", nargs="*", default=[*MODES, "forced"])
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     folder = args.folder
     floors = json.loads((HERE / "acceptance-floors.json").read_text())
     areas = args.areas or sorted(floors)

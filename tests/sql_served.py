@@ -87,7 +87,7 @@ def main():
     parser.add_argument("--store")
     parser.add_argument("--take-over", action="store_true")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     files = args.files or sorted(TESTS.glob("*/*.slt"))
     with tempfile.TemporaryDirectory(prefix="stoa-sql-") as work:
         with socket.socket() as s:
