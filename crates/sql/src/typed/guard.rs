@@ -59,10 +59,31 @@ pub(super) fn until_volatile(parts: &[Expr]) -> Option<(&[Expr], &[Expr])> {
     parts.split_at_checked(at)
 }
 
-/// The conditions of a CASE as they are written for plans: those that all must hold, or any of which must.
+/// A condition, and whether it is to be true or false.
+type Wanted<'a> = (&'a Expr, bool);
+
+/// The conditions of a CASE as they are written for plans: those that must all be as wanted, or any of which must.
 enum Parts<'a> {
-    All(&'a [Expr]),
-    Any(&'a [Expr]),
+    All(Vec<Wanted<'a>>),
+    Any(Vec<Wanted<'a>>),
+}
+
+impl<'a> Parts<'a> {
+    /// Those of AND or OR, with those of the same kind within them, as PostgreSQL takes them together.
+    fn of(parts: &'a [Expr], wanted: bool, all: bool) -> Parts<'a> {
+        let mut out = Vec::with_capacity(parts.len());
+        parts.iter().for_each(|part| flattened(part, wanted, all, &mut out));
+        if all { Parts::All(out) } else { Parts::Any(out) }
+    }
+}
+
+fn flattened<'a>(e: &'a Expr, wanted: bool, all: bool, out: &mut Vec<Wanted<'a>>) {
+    match &e.kind {
+        ExprKind::And(parts) if all == wanted => parts.iter().for_each(|part| flattened(part, wanted, all, out)),
+        ExprKind::Or(parts) if all != wanted => parts.iter().for_each(|part| flattened(part, wanted, all, out)),
+        ExprKind::Not(arg) => flattened(arg, !wanted, all, out),
+        _ => out.push((e, wanted)),
+    }
 }
 
 impl ExprPlanner<'_> {
@@ -85,8 +106,8 @@ impl ExprPlanner<'_> {
     /// As [`ExprPlanner::expr`].
     pub fn test(&self, e: &Expr) -> PgResult<DfExpr> {
         match &e.kind {
-            ExprKind::And(parts) if self.guards(parts) => self.decide(Parts::All(parts), true),
-            ExprKind::Or(parts) if self.guards(parts) => self.decide(Parts::Any(parts), true),
+            ExprKind::And(parts) if self.guards(parts) => self.decide(Parts::of(parts, true, true)),
+            ExprKind::Or(parts) if self.guards(parts) => self.decide(Parts::of(parts, true, false)),
             ExprKind::Not(arg) if self.guarded(arg) => self.fails(arg),
             _ => self.expr(e),
         }
@@ -95,35 +116,39 @@ impl ExprPlanner<'_> {
     /// Whether a condition is false, likewise.
     fn fails(&self, e: &Expr) -> PgResult<DfExpr> {
         match &e.kind {
-            ExprKind::And(parts) if self.guards(parts) => self.decide(Parts::Any(parts), false),
-            ExprKind::Or(parts) if self.guards(parts) => self.decide(Parts::All(parts), false),
+            ExprKind::And(parts) if self.guards(parts) => self.decide(Parts::of(parts, false, false)),
+            ExprKind::Or(parts) if self.guards(parts) => self.decide(Parts::of(parts, false, true)),
             ExprKind::Not(arg) if self.guarded(arg) => self.test(arg),
             _ => Ok(DfExpr::Not(Box::new(self.expr(e)?))),
         }
     }
 
-    /// Whether all or any of some conditions are true, or with `wanted` false are false.
-    fn decide(&self, parts: Parts<'_>, wanted: bool) -> PgResult<DfExpr> {
+    fn as_wanted(&self, (part, wanted): Wanted<'_>) -> PgResult<DfExpr> {
+        if wanted { self.test(part) } else { self.fails(part) }
+    }
+
+    /// Whether all or any of some conditions are as wanted.
+    fn decide(&self, parts: Parts<'_>) -> PgResult<DfExpr> {
         let (list, all) = match parts {
             Parts::All(list) => (list, true),
             Parts::Any(list) => (list, false),
         };
         // A constant that decides leaves nothing to compute, and one that does not nothing to say.
-        if list.iter().any(|part| known(part).is_some_and(|value| (value == wanted) != all)) {
+        if list.iter().any(|(part, wanted)| known(part).is_some_and(|value| (value == *wanted) != all)) {
             return Ok(boolean(Some(!all)));
         }
-        let open = list.iter().filter(|part| known(part).is_none());
-        let (raising, safe): (Vec<&Expr>, Vec<&Expr>) = open.partition(|part| may_raise(self.eval, part));
+        let open = list.into_iter().filter(|(part, _)| known(part).is_none());
+        let (raising, safe): (Vec<Wanted<'_>>, Vec<Wanted<'_>>) = open.partition(|(part, _)| may_raise(self.eval, part));
         if raising.is_empty() && safe.is_empty() {
             return Ok(boolean(Some(all)));
         }
         let mut tests = Vec::with_capacity(raising.len() + 1);
         if !safe.is_empty() {
-            let safe = safe.into_iter().map(|part| if wanted { self.test(part) } else { self.fails(part) });
+            let safe = safe.into_iter().map(|part| self.as_wanted(part));
             tests.push(balanced(safe.collect::<PgResult<_>>()?, if all { Operator::And } else { Operator::Or })?);
         }
         for part in raising {
-            tests.push(if wanted { self.test(part)? } else { self.fails(part)? });
+            tests.push(self.as_wanted(part)?);
         }
         let Some(last) = tests.pop() else { return Err(PgError::internal("a condition without parts")) };
         if tests.is_empty() {
@@ -164,7 +189,12 @@ impl ExprPlanner<'_> {
     /// # Errors
     /// As [`ExprPlanner::expr`].
     pub fn all(&self, conditions: &[Expr]) -> PgResult<DfExpr> {
-        balanced(conditions.iter().map(|c| self.test(c)).collect::<PgResult<_>>()?, Operator::And)
+        let mut parts = Vec::with_capacity(conditions.len());
+        conditions.iter().for_each(|condition| match walk_volatile(condition) {
+            true => parts.push((condition, true)),
+            false => flattened(condition, true, true, &mut parts),
+        });
+        balanced(parts.into_iter().map(|part| self.as_wanted(part)).collect::<PgResult<_>>()?, Operator::And)
     }
 }
 
