@@ -201,23 +201,39 @@ impl Core {
         compacted
     }
 
-    /// Parts a region, after a compaction if it has files that it shares with the one that it was parted from.
+    /// Parts a region.
     pub async fn split(self: Arc<Self>, id: TableId, at: Vec<u8>) -> StoreResult<()> {
         LIMITS.check_row_key(&at)?;
+        self.change_regions(id, &at, true).await
+    }
+
+    /// Makes one region of the two that meet at a key.
+    pub async fn unsplit(self: Arc<Self>, id: TableId, at: Vec<u8>) -> StoreResult<()> {
+        self.change_regions(id, &at, false).await
+    }
+
+    /// Lets a region begin at a key, or none; after a compaction if there are files that are shared with regions of an earlier change.
+    async fn change_regions(&self, id: TableId, at: &[u8], begins: bool) -> StoreResult<()> {
         let table = self.table(id)?;
         let name = table.handle.name().clone();
-        let key: Bytes = keys::to_hbase(&at).into_owned().into();
+        let key: Bytes = keys::to_hbase(at).into_owned().into();
         let deadline = Instant::now() + SPLIT;
         let mut compacted = false;
         loop {
             let regions = self.admin.regions(&name).await.map_err(read_error)?;
-            if at.is_empty() || regions.iter().any(|region| *region.start_key() == key) {
+            let there = regions.iter().position(|region| *region.start_key() == key);
+            if at.is_empty() || there.is_some() == begins {
                 table.sizes.lock().forget();
                 return Ok(());
             }
-            let Err(error) = self.admin.split(&name, &key).await else { continue };
+            let changed = match there.and_then(|at| regions.get(at.checked_sub(1)?..=at)) {
+                Some(neighbours) => self.admin.merge(neighbours).await,
+                None => self.admin.split(&name, &key).await,
+            };
+            let Err(error) = changed else { continue };
             if Instant::now() > deadline {
-                return Err(StoreError::Unavailable(format!("the region cannot be split yet: {error}")));
+                let verb = if begins { "split" } else { "merged" };
+                return Err(StoreError::Unavailable(format!("the region cannot be {verb} yet: {error}")));
             }
             if !compacted {
                 self.admin.compact(&name).await.map_err(read_error)?;

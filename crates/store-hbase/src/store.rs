@@ -226,6 +226,10 @@ impl Store for HbaseStore {
         self.on_own_threads(Arc::clone(&self.core).split(table, at.to_vec())).await
     }
 
+    async fn unsplit(&self, table: TableId, at: &[u8]) -> StoreResult<()> {
+        self.on_own_threads(Arc::clone(&self.core).unsplit(table, at.to_vec())).await
+    }
+
     async fn flush(&self, table: TableId) -> StoreResult<()> {
         self.on_own_threads(Arc::clone(&self.core).flush(table)).await
     }

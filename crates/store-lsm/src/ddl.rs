@@ -173,10 +173,10 @@ impl Committer {
         Ok(())
     }
 
-    pub fn split(&mut self, id: TableId, at: &[u8]) -> StoreResult<()> {
+    pub fn change_splits(&mut self, id: TableId, change: impl FnOnce(&mut Vec<Vec<u8>>)) -> StoreResult<()> {
         let old = self.existing(id)?;
         let mut schema = old.schema.clone();
-        schema.split_points.push(at.to_vec());
+        change(&mut schema.split_points);
         self.alter_table(&schema)
     }
 

@@ -272,7 +272,12 @@ impl Store for LsmStore {
 
     async fn split(&self, table: TableId, at: &[u8]) -> StoreResult<()> {
         let at = at.to_vec();
-        self.core.exclusive(move |committer| committer.split(table, &at)).await
+        self.core.exclusive(move |committer| committer.change_splits(table, |points| points.push(at))).await
+    }
+
+    async fn unsplit(&self, table: TableId, at: &[u8]) -> StoreResult<()> {
+        let at = at.to_vec();
+        self.core.exclusive(move |committer| committer.change_splits(table, |points| points.retain(|point| *point != at))).await
     }
 
     async fn flush(&self, table: TableId) -> StoreResult<()> {

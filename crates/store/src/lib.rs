@@ -243,6 +243,8 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     }
     /// Adds a split point. It may take minutes where regions are moved for it.
     async fn split(&self, table: TableId, at: &[u8]) -> StoreResult<()>;
+    /// Takes a split point away, if there is one: what lies on its two sides is one region then. It may take as long as a split.
+    async fn unsplit(&self, table: TableId, at: &[u8]) -> StoreResult<()>;
     async fn flush(&self, table: TableId) -> StoreResult<()>;
     async fn compact(&self, table: TableId) -> StoreResult<()>;
 

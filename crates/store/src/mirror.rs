@@ -211,6 +211,10 @@ impl Store for Mirror {
         same(&at, self.model.split(table, at).await, self.store.split(table, at).await)
     }
 
+    async fn unsplit(&self, table: TableId, at: &[u8]) -> StoreResult<()> {
+        same(&at, self.model.unsplit(table, at).await, self.store.unsplit(table, at).await)
+    }
+
     async fn flush(&self, table: TableId) -> StoreResult<()> {
         same(&table, self.model.flush(table).await, self.store.flush(table).await)
     }

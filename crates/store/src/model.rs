@@ -453,6 +453,11 @@ impl Store for ModelStore {
         Ok(())
     }
 
+    async fn unsplit(&self, table: TableId, at: &[u8]) -> StoreResult<()> {
+        self.state.write().table_mut(table)?.schema.split_points.retain(|point| point != at);
+        Ok(())
+    }
+
     async fn flush(&self, table: TableId) -> StoreResult<()> {
         self.state.read().table(table).map(|_| ())
     }

@@ -145,6 +145,21 @@ impl Tables {
         self.store.alter_table(schema).await.map_err(store_error)
     }
 
+    /// Lets regions of a table begin at these keys, and no longer at those, where it is not so already: a store whose regions are moved for it
+    /// takes its time.
+    ///
+    /// # Errors
+    /// The store failed, or cannot part or join regions now.
+    pub async fn change_splits(&self, table: TableId, added: &[Vec<u8>], removed: &[Vec<u8>]) -> PgResult<()> {
+        for at in added {
+            self.store.split(table, at).await.map_err(store_error)?;
+        }
+        for at in removed {
+            self.store.unsplit(table, at).await.map_err(store_error)?;
+        }
+        Ok(())
+    }
+
     /// Removes a table. What cannot be removed now is when the database is opened the next time.
     pub async fn drop(&self, table: TableId) {
         if let Err(error) = self.store.drop_table(table).await {

@@ -92,6 +92,7 @@ fn raw_bytes(value: &ast::Expr) -> PgResult<Option<Vec<u8>>> {
 /// # Errors
 /// As [`split_points`]; 22023 for a point that is not there.
 pub(super) async fn alter_splits(work: Work<'_>, mut table: TableDescriptor, action: &AlterAction) -> PgResult<()> {
+    let before = table.split_points.clone();
     match action {
         AlterAction::Split(split) => {
             table.split_points.extend(split_points(work, &table, split)?);
@@ -113,7 +114,23 @@ pub(super) async fn alter_splits(work: Work<'_>, mut table: TableDescriptor, act
         _ => return Err(PgError::internal("an action that is none of splits")),
     }
     families_follow(work, &table);
+    regions_follow(work, &table, before);
     work.put(Relation::Table(table))
+}
+
+/// Parts and joins regions when the statement is committed; answers do not depend on where they begin.
+fn regions_follow(work: Work<'_>, table: &TableDescriptor, before: Vec<Vec<u8>>) {
+    let id = stoa_table::row::RowCodec::table_schema(table).id;
+    let (name, now) = (table.name.clone(), table.split_points.clone());
+    let tables = work.ctx.database.tables.clone();
+    work.ctx.txn.on_commit(move || {
+        Box::pin(async move {
+            let without = |these: &[Vec<u8>], those: &[Vec<u8>]| these.iter().filter(|at| !those.contains(at)).cloned().collect::<Vec<_>>();
+            if let Err(error) = tables.change_splits(id, &without(&now, &before), &without(&before, &now)).await {
+                tracing::warn!(%error, table = name, "the regions of a table could not be changed");
+            }
+        })
+    });
 }
 
 /// Rows are written anew, into the buckets that they have now.

@@ -159,6 +159,11 @@ impl Store for CountedStore {
         self.store.split(table, at).await
     }
 
+    async fn unsplit(&self, table: TableId, at: &[u8]) -> StoreResult<()> {
+        self.count("define").await;
+        self.store.unsplit(table, at).await
+    }
+
     async fn flush(&self, table: TableId) -> StoreResult<()> {
         self.count("define").await;
         self.store.flush(table).await

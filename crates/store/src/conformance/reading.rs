@@ -292,6 +292,11 @@ pub fn regions_cover_all_keys(make: MakeStore<'_>) {
     block_on(store.flush(T)).unwrap();
     block_on(store.compact(T)).unwrap();
     assert_eq!(texts(store).len(), 26);
+    block_on(store.unsplit(T, b"m")).unwrap();
+    block_on(store.unsplit(T, b"m")).unwrap();
+    let ranges: Vec<_> = block_on(store.regions(T)).unwrap().into_iter().map(|r| r.range).collect();
+    assert_eq!(ranges, [range("", Some("f")), range("f", Some("t")), range("t", None)]);
+    assert_eq!(texts(store).len(), 26);
     assert!(matches!(block_on(store.regions(super::support::U)), Err(StoreError::NoSuchTable(2))));
 }
 
