@@ -235,10 +235,11 @@ impl Binder<'_> {
         for (own, given) in of_row.iter().zip(row) {
             conditions.push(self.operator("=", Some(own.clone()), given.clone())?);
         }
-        let as_of = (time.ty.ty != PgType::Unknown).then(|| Box::new(time.clone()));
+        let sees_own = time.ty.ty == PgType::Bool;
+        let as_of = (!sees_own && time.ty.ty != PgType::Unknown).then(|| Box::new(time.clone()));
         let (alias, scan_id) = (table.name.clone(), self.new_scan());
         let (key, value) = (key.clone(), value.clone());
-        let scan = TableScan { table, columns, alias, as_of, hints: Vec::new(), scan_id, rows_decided: true };
+        let scan = TableScan { table, columns, alias, as_of, hints: Vec::new(), scan_id, rows_decided: true, sees_own };
         Ok(EntryScan { scan, condition: and(conditions), key, value })
     }
 }
