@@ -215,6 +215,12 @@ impl Binder<'_> {
             return Err(PgError::internal("a column of maps without a table of entries"));
         };
         let table = self.ctx.catalog.shared_table(*oid).ok_or_else(|| PgError::internal("a table of entries that does not exist"))?;
+        if time.ty.ty == PgType::Text {
+            let name = crate::catalog::deparse::quote_name(&table.name);
+            return Err(PgError::unsupported("maps are not part of the past of their table")
+                .detail("Entries are known since times of their own.")
+                .hint(format!("stoa_history('{name}') and {name} FOR SYSTEM_TIME tell what they were.")));
+        }
         // Who may read the column may read its entries.
         self.accesses.of(None, *oid);
         self.note_use(*oid, None);
