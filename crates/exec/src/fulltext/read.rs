@@ -5,14 +5,15 @@ use super::find::{Found, SearchView, Wanted, find};
 use super::scan::SCORE;
 use crate::scan_table::ScanTable;
 use arrow::array::{ArrayRef, Float32Array, RecordBatch};
-use hashbrown::HashSet;
+use futures::future::BoxFuture;
+use hashbrown::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_fulltext::Query;
 use stoa_pg::{PgError, PgResult};
 use stoa_table::KeyRange;
 use stoa_table::catalog::ColumnId;
 use stoa_table::feed::Feed;
-use stoa_table::row::{ColumnSource, ScanDecoder};
+use stoa_table::row::{ColumnSource, KeyList, ScanDecoder};
 
 /// Rows read together, at most.
 const ROWS: usize = 1024;
@@ -34,15 +35,99 @@ pub enum RowOrder {
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
     pub feed: Arc<Feed>,
-    pub index: Arc<TextIndex>,
-    pub query: Arc<Query>,
+    pub what: Requested,
+}
+
+/// What an index is asked, or what several are together: a row's score is the sum of what they give.
+#[derive(Clone, Debug)]
+pub enum Requested {
+    Index { index: Arc<TextIndex>, query: Arc<Query> },
+    All(Vec<Requested>),
+    Any(Vec<Requested>),
+}
+
+/// The same, at a statement's snapshot.
+enum Asked {
+    Index { index: Arc<TextIndex>, query: Arc<Query>, view: SearchView },
+    All(Vec<Asked>),
+    Any(Vec<Asked>),
+}
+
+impl Asked {
+    fn new(requested: &Requested, feed: &Feed, table: &ScanTable) -> PgResult<Self> {
+        let all = |of: &[Requested]| of.iter().map(|part| Self::new(part, feed, table)).collect::<PgResult<Vec<_>>>();
+        Ok(match requested {
+            Requested::Index { index, query } => {
+                let view = SearchView::of(feed, table, index)?;
+                Asked::Index { index: Arc::clone(index), query: Arc::clone(query), view }
+            }
+            Requested::All(of) => Asked::All(all(of)?),
+            Requested::Any(of) => Asked::Any(all(of)?),
+        })
+    }
+
+    fn leaves(&self, each: &mut dyn FnMut(&Query, &SearchView)) {
+        match self {
+            Asked::Index { query, view, .. } => each(query, view),
+            Asked::All(of) | Asked::Any(of) => of.iter().for_each(|part| part.leaves(each)),
+        }
+    }
+
+    /// Finds the rows. Of several indexes all rows are found, whether or not the best are enough, and come in the order of their keys
+    /// unless the best are to come first.
+    fn find<'a>(&'a self, table: &'a ScanTable, wanted: Wanted) -> BoxFuture<'a, PgResult<Found>> {
+        Box::pin(async move {
+            let (of, all) = match self {
+                Asked::Index { index, query, view } => return find(view, table, index, query, wanted).await,
+                Asked::All(of) => (of, true),
+                Asked::Any(of) => (of, false),
+            };
+            let each = Wanted { scores: wanted.scores, top: None, ties: false, count: false };
+            let mut found = Found::default();
+            // By key: of how many parts it is, and the sum of their scores.
+            let mut keys: HashMap<Vec<u8>, (usize, f32)> = HashMap::new();
+            for (at, part) in of.iter().enumerate() {
+                let part = part.find(table, each).await?;
+                for (n, key) in part.keys.iter().enumerate() {
+                    let score = part.scores.get(n).copied().unwrap_or(0.0);
+                    match keys.get_mut(key) {
+                        Some((parts, sum)) => (*parts, *sum) = (*parts + 1, *sum + score),
+                        None if at == 0 || !all => {
+                            keys.insert(key.to_vec(), (1, score));
+                        }
+                        None => {}
+                    }
+                }
+                found.hits += part.hits;
+                found.changed += part.changed;
+                found.segments += part.segments;
+                found.fallback = found.fallback.or(part.fallback);
+            }
+            let wanted_parts = if all { of.len() } else { 1 };
+            let mut rows: Vec<(Vec<u8>, f32)> =
+                keys.into_iter().filter(|(_, (parts, _))| *parts >= wanted_parts).map(|(key, (_, score))| (key, score)).collect();
+            match wanted.top {
+                Some(top) => {
+                    rows.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+                    found.more = rows.len() > top;
+                    rows.truncate(top);
+                }
+                None => rows.sort_unstable_by(|a, b| a.0.cmp(&b.0)),
+            }
+            found.count = rows.len() as u64;
+            for (key, score) in rows {
+                found.keys.push(&key);
+                found.scores.extend(wanted.scores.then_some(score));
+            }
+            Ok(found)
+        })
+    }
 }
 
 /// See the module.
 pub struct SearchRows {
     table: ScanTable,
-    request: SearchRequest,
-    view: SearchView,
+    asked: Asked,
     columns: Arc<[ColumnId]>,
     decoder: ScanDecoder,
     with_scores: bool,
@@ -83,13 +168,12 @@ impl SearchRows {
             _ => Reads::Rows,
         };
         Ok(Self {
-            view: SearchView::of(&request.feed, &table, &request.index)?,
+            asked: Asked::new(&request.what, &request.feed, &table)?,
             decoder,
             with_scores: columns.contains(&SCORE),
             order,
             reads,
             table,
-            request,
             columns,
             found: Found::default(),
             at: 0,
@@ -109,7 +193,7 @@ impl SearchRows {
             top: if ordered { Some(top.unwrap_or(usize::MAX >> 1)) } else { None },
             count: count && self.reads == Reads::Nothing && !self.with_scores,
         };
-        self.found = find(&self.view, &self.table, &self.request.index, &self.request.query, wanted).await?;
+        self.found = self.asked.find(&self.table, wanted).await?;
         // Rows looked at come behind the best of the files where there may be better ones in those.
         if let Some(top) = top.filter(|_| self.found.more) {
             self.found.truncate(top);
@@ -121,7 +205,9 @@ impl SearchRows {
     /// Whether the files are of use: without them every row is looked at.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.view.files().is_some()
+        let mut ready = true;
+        self.asked.leaves(&mut |_, view| ready &= view.files().is_some());
+        ready
     }
 
     /// Whether rows that are found may not be there any more.
@@ -141,14 +227,24 @@ impl SearchRows {
         self.found.retain(wanted);
     }
 
+    /// Takes these rows for those that were found, in their order.
+    pub fn put(&mut self, keys: KeyList, scores: Vec<f32>) {
+        (self.found.count, self.found.keys, self.found.scores) = (keys.len() as u64, keys, scores);
+        self.at = 0;
+    }
+
     /// Whether a search holds up its thread: many documents have its words, words are to be found first, or many rows changed since
     /// the files were written.
     #[must_use]
     pub fn is_long(&self) -> bool {
-        let mut words = self.view.changed() <= MANY_CHANGED;
-        self.request.query.leaves(&mut |leaf| words &= matches!(leaf, Query::Term { .. } | Query::Phrase { .. } | Query::Nothing));
-        let documents = || self.view.files()?.estimate(&self.request.query).ok();
-        !words || documents().is_none_or(|documents| documents > MANY_DOCUMENTS)
+        let mut long = false;
+        self.asked.leaves(&mut |query, view| {
+            let mut words = view.changed() <= MANY_CHANGED;
+            query.leaves(&mut |leaf| words &= matches!(leaf, Query::Term { .. } | Query::Phrase { .. } | Query::Nothing));
+            let documents = || view.files()?.estimate(query).ok();
+            long |= !words || documents().is_none_or(|documents| documents > MANY_DOCUMENTS);
+        });
+        long
     }
 
     /// The next rows, of so many keys at most.
