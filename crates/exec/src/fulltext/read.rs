@@ -6,7 +6,7 @@ use super::scan::SCORE;
 use crate::scan_table::ScanTable;
 use arrow::array::{ArrayRef, Float32Array, RecordBatch};
 use futures::future::BoxFuture;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use std::sync::Arc;
 use stoa_fulltext::Query;
 use stoa_pg::{PgError, PgResult};
@@ -83,41 +83,40 @@ impl Asked {
                 Asked::Any(of) => (of, false),
             };
             let each = Wanted { scores: wanted.scores, top: None, ties: false, count: false };
-            let mut found = Found::default();
-            // By key: of how many parts it is, and the sum of their scores.
-            let mut keys: HashMap<Vec<u8>, (usize, f32)> = HashMap::new();
-            for (at, part) in of.iter().enumerate() {
-                let part = part.find(table, each).await?;
-                for (n, key) in part.keys.iter().enumerate() {
-                    let score = part.scores.get(n).copied().unwrap_or(0.0);
-                    match keys.get_mut(key) {
-                        Some((parts, sum)) => (*parts, *sum) = (*parts + 1, *sum + score),
-                        None if at == 0 || !all => {
-                            keys.insert(key.to_vec(), (1, score));
-                        }
-                        None => {}
-                    }
+            let mut parts = Vec::with_capacity(of.len());
+            for part in of {
+                parts.push(part.find(table, each).await?);
+            }
+            // What was found, by part and place, in the order of the keys.
+            let key = |(part, at): &(usize, u32)| parts.get(*part).map_or(&[] as &[u8], |found| found.keys.get(*at as usize));
+            let places = |(part, found): (usize, &Found)| (0..found.keys.len() as u32).map(move |at| (part, at));
+            let mut places: Vec<(usize, u32)> = parts.iter().enumerate().flat_map(places).collect();
+            places.sort_unstable_by(|a, b| key(a).cmp(key(b)).then(a.cmp(b)));
+            let score = |(part, at): &(usize, u32)| parts.get(*part).and_then(|found| found.scores.get(*at as usize)).copied().unwrap_or(0.0);
+            let least = if all { parts.len() } else { 1 };
+            let mut rows: Vec<((usize, u32), f32)> = Vec::new();
+            for same in places.chunk_by(|a, b| key(a) == key(b)) {
+                let mut of_parts = same.to_vec();
+                of_parts.dedup_by_key(|(part, _)| *part);
+                if let (Some(first), true) = (same.first(), of_parts.len() >= least) {
+                    rows.push((*first, of_parts.iter().map(score).sum()));
                 }
+            }
+            let mut found = Found { count: rows.len() as u64, ..Found::default() };
+            if let Some(top) = wanted.top {
+                rows.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| key(&a.0).cmp(key(&b.0))));
+                found.more = rows.len() > top;
+                rows.truncate(top);
+            }
+            for (place, score) in rows {
+                found.keys.push(key(&place));
+                found.scores.extend(wanted.scores.then_some(score));
+            }
+            for part in &parts {
                 found.hits += part.hits;
                 found.changed += part.changed;
                 found.segments += part.segments;
                 found.fallback = found.fallback.or(part.fallback);
-            }
-            let wanted_parts = if all { of.len() } else { 1 };
-            let mut rows: Vec<(Vec<u8>, f32)> =
-                keys.into_iter().filter(|(_, (parts, _))| *parts >= wanted_parts).map(|(key, (_, score))| (key, score)).collect();
-            match wanted.top {
-                Some(top) => {
-                    rows.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-                    found.more = rows.len() > top;
-                    rows.truncate(top);
-                }
-                None => rows.sort_unstable_by(|a, b| a.0.cmp(&b.0)),
-            }
-            found.count = rows.len() as u64;
-            for (key, score) in rows {
-                found.keys.push(&key);
-                found.scores.extend(wanted.scores.then_some(score));
             }
             Ok(found)
         })
@@ -225,6 +224,12 @@ impl SearchRows {
     /// Forgets rows by their keys.
     pub fn retain(&mut self, wanted: impl Fn(&[u8]) -> bool) {
         self.found.retain(wanted);
+    }
+
+    /// Takes away what was found.
+    pub fn take(&mut self) -> Found {
+        self.at = 0;
+        std::mem::take(&mut self.found)
     }
 
     /// Takes these rows for those that were found, in their order.

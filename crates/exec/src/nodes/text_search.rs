@@ -8,6 +8,7 @@ use super::scan_output::{Coalescer, ScanOutput};
 use super::source::{SourceTable, text_of};
 use super::request::{Among, AmongKeys, ScanRequest, Walk};
 use crate::fulltext::TextIndexes;
+use crate::fulltext::find::Found;
 use crate::fulltext::read::{Requested, RowOrder, SearchRequest, SearchRows};
 use crate::fulltext::scan::{SCORE, Search, Sought};
 use crate::leaf_methods;
@@ -23,7 +24,7 @@ use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SortOrderPushdownResult};
 use datafusion::physical_plan::metrics::Count;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -178,7 +179,11 @@ impl DisplayAs for TextSearchExec {
                 PathKind::Table => write!(f, ", order=primary key")?,
                 PathKind::Index { at, .. } => {
                     let name = self.table.table.indexes.get(*at).map_or("?", |i| i.name.as_str());
-                    write!(f, ", order=index {name} {}", explain::ranges(&walk.path.key, &walk.path.scope.ranges))?;
+                    write!(f, ", order=index {name}")?;
+                    let ranges = explain::ranges(&walk.path.key, &walk.path.scope.ranges);
+                    if ranges != "full" {
+                        write!(f, " within {ranges}")?;
+                    }
                 }
             }
             if walk.reverse {
@@ -378,10 +383,55 @@ impl SearchState {
     }
 }
 
+/// Rows that were found, by their keys.
+struct Hits {
+    keys: KeyList,
+    scores: Vec<f32>,
+    /// Places in the order of the keys, and whether they have been taken.
+    order: Vec<u32>,
+    taken: Vec<bool>,
+    left: usize,
+}
+
+impl Hits {
+    fn new(found: Found) -> Self {
+        let (keys, scores) = (found.keys, found.scores);
+        // Rows of one search are far below 2³².
+        let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+        order.sort_unstable_by(|a, b| keys.get(*a as usize).cmp(keys.get(*b as usize)));
+        Self { taken: vec![false; order.len()], left: order.len(), keys, scores, order }
+    }
+
+    fn score(&self, place: u32) -> f32 {
+        self.scores.get(place as usize).copied().unwrap_or(0.0)
+    }
+
+    /// The score of a row, the first time that it is asked for; `None` if it was not found.
+    fn take(&mut self, key: &[u8]) -> Option<f32> {
+        let at = self.order.binary_search_by(|place| self.keys.get(*place as usize).cmp(key)).ok()?;
+        let taken = self.taken.get_mut(at).filter(|taken| !**taken)?;
+        *taken = true;
+        self.left -= 1;
+        self.order.get(at).map(|place| self.score(*place))
+    }
+
+    /// All of them, in the order of their keys.
+    fn in_order(&mut self, reverse: bool) -> (KeyList, Vec<f32>) {
+        let (mut keys, mut scores) = (KeyList::with_capacity(self.order.len(), 16), Vec::with_capacity(self.order.len()));
+        let places = 0..self.order.len();
+        let places: Box<dyn Iterator<Item = usize>> = if reverse { Box::new(places.rev()) } else { Box::new(places) };
+        for place in places.filter_map(|at| self.order.get(at)) {
+            keys.push(self.keys.get(*place as usize));
+            scores.push(self.score(*place));
+        }
+        self.left = 0;
+        (keys, scores)
+    }
+}
+
 /// Follows a path through the rows that were found.
 struct Walking {
-    /// Those that have not come yet, with their scores.
-    hits: HashMap<Vec<u8>, f32>,
+    hits: Hits,
     /// In the order in which they are read.
     ranges: std::vec::IntoIter<KeyRange>,
     source: ColumnSource,
@@ -394,25 +444,17 @@ struct Walking {
 
 impl Walking {
     fn new(walk: &Walk, table: &ScanTable, rows: &mut SearchRows, read: Count) -> PgResult<Self> {
-        let mut hits: HashMap<Vec<u8>, f32> = HashMap::new();
-        let found = rows.found();
-        for (n, key) in found.keys.iter().enumerate() {
-            hits.insert(key.to_vec(), found.scores.get(n).copied().unwrap_or(0.0));
-        }
+        let mut hits = Hits::new(rows.take());
         let (source, mut ranges) = match &walk.path.kind {
             PathKind::Table => (ColumnSource::Table(Arc::clone(&table.codec)), Vec::new()),
             PathKind::Index { codec, .. } => (ColumnSource::Index(Arc::clone(codec)), walk.path.scope.ranges.clone()),
         };
         if walk.path.kind.is_table() {
             // The keys say it themselves.
-            let mut sorted: Vec<(Vec<u8>, f32)> = std::mem::take(&mut hits).into_iter().collect();
-            sorted.sort_unstable_by(|a, b| if walk.reverse { b.0.cmp(&a.0) } else { a.0.cmp(&b.0) });
-            let mut keys = KeyList::new();
-            sorted.iter().for_each(|(key, _)| keys.push(key));
-            rows.put(keys, sorted.into_iter().map(|(_, score)| score).collect());
+            let (keys, scores) = hits.in_order(walk.reverse);
+            rows.put(keys, scores);
         } else {
             table.record(source.storage(), &ranges);
-            rows.put(KeyList::new(), Vec::new());
         }
         if walk.reverse {
             ranges.reverse();
@@ -424,7 +466,7 @@ impl Walking {
 
     /// The next of the rows found, with their scores; `None` when all have come.
     async fn next(&mut self, table: &ScanTable) -> PgResult<Option<(KeyList, Vec<f32>)>> {
-        while !self.hits.is_empty() {
+        while self.hits.left > 0 {
             let Some(scan) = &mut self.scan else {
                 let Some(range) = self.ranges.next() else { return Ok(None) };
                 let read = RangeRead {
@@ -451,7 +493,7 @@ impl Walking {
             }
             let (mut keys, mut scores) = (KeyList::new(), Vec::new());
             for key in passed.iter() {
-                if let Some(score) = self.hits.remove(key) {
+                if let Some(score) = self.hits.take(key) {
                     keys.push(key);
                     scores.push(score);
                 }
