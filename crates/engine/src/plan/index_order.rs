@@ -21,8 +21,8 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use std::sync::Arc;
-use stoa_exec::nodes::text_search::TextSearchExec;
 use stoa_exec::nodes::request::{ScanRequest, request_of, scan_cost, with_rejected};
+use stoa_exec::nodes::text_search::TextSearchExec;
 use stoa_table::catalog::ColumnId;
 
 /// See the module.

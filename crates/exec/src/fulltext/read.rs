@@ -92,7 +92,8 @@ impl Asked {
             let places = |(part, found): (usize, &Found)| (0..found.keys.len() as u32).map(move |at| (part, at));
             let mut places: Vec<(usize, u32)> = parts.iter().enumerate().flat_map(places).collect();
             places.sort_unstable_by(|a, b| key(a).cmp(key(b)).then(a.cmp(b)));
-            let score = |(part, at): &(usize, u32)| parts.get(*part).and_then(|found| found.scores.get(*at as usize)).copied().unwrap_or(0.0);
+            let score =
+                |(part, at): &(usize, u32)| parts.get(*part).and_then(|found| found.scores.get(*at as usize)).copied().unwrap_or(0.0);
             let least = if all { parts.len() } else { 1 };
             let mut rows: Vec<((usize, u32), f32)> = Vec::new();
             for same in places.chunk_by(|a, b| key(a) == key(b)) {

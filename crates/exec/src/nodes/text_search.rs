@@ -4,9 +4,9 @@
 //! as a key is, it follows that key and reads the rows that were found, until there are enough.
 
 use super::key_set::{KeyCollector, describe_paths};
+use super::request::{Among, AmongKeys, ScanRequest, Walk};
 use super::scan_output::{Coalescer, ScanOutput};
 use super::source::{SourceTable, text_of};
-use super::request::{Among, AmongKeys, ScanRequest, Walk};
 use crate::fulltext::TextIndexes;
 use crate::fulltext::find::Found;
 use crate::fulltext::read::{Requested, RowOrder, SearchRequest, SearchRows};
@@ -19,11 +19,11 @@ use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalSortExpr, ScalarFunctionExpr};
+use datafusion::physical_plan::metrics::Count;
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SortOrderPushdownResult};
-use datafusion::physical_plan::metrics::Count;
 use hashbrown::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -260,7 +260,11 @@ impl ExecutionPlan for TextSearchExec {
             return Ok(SortOrderPushdownResult::Unsupported);
         }
         // What was limited before it was sorted is another question.
-        if self.walk.is_none() && one.options.descending && self.output.fetch.is_none() && column.is_some_and(|c| Some(c.index()) == self.score_position()) {
+        if self.walk.is_none()
+            && one.options.descending
+            && self.output.fetch.is_none()
+            && column.is_some_and(|c| Some(c.index()) == self.score_position())
+        {
             return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(self.with(self.output.clone(), order.to_vec())) });
         }
         Ok(SortOrderPushdownResult::Unsupported)
@@ -377,7 +381,8 @@ impl SearchState {
             MetricBuilder::new(&self.metrics).gauge(name, self.partition).set(value);
         }
         if let Some(walk) = self.walk.take() {
-            self.walking = Some(Walking::new(&walk, &self.table, &mut self.rows, self.collector.entries_read()).map_err(DataFusionError::from)?);
+            self.walking =
+                Some(Walking::new(&walk, &self.table, &mut self.rows, self.collector.entries_read()).map_err(DataFusionError::from)?);
         }
         Ok(())
     }

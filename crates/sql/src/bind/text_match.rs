@@ -328,7 +328,8 @@ impl Binder<'_> {
             })
         };
         let mut args = Vec::new();
-        for (used, (index, places)) in self.matches.iter().filter(|used| is_of(used)).filter_map(|used| Some((used, used.index.as_ref()?))) {
+        for (used, (index, places)) in self.matches.iter().filter(|used| is_of(used)).filter_map(|used| Some((used, used.index.as_ref()?)))
+        {
             let places: Vec<String> = places.iter().map(ToString::to_string).collect();
             args.extend([text(&used.config), used.search.clone(), text(&index.to_string()), text(&places.join(","))]);
             args.extend(used.columns.iter().cloned());

@@ -681,8 +681,15 @@ mod tests {
             temporary: false,
         };
         put(&*store, &sequence_key(20_001), b"state").await.unwrap();
-        let dropped =
-            DroppedTable { table, schema: "public".into(), sequences: vec![sequence], entries, rights: Vec::new(), dropped_us: 1, kept_until_us: 2 };
+        let dropped = DroppedTable {
+            table,
+            schema: "public".into(),
+            sequences: vec![sequence],
+            entries,
+            rights: Vec::new(),
+            dropped_us: 1,
+            kept_until_us: 2,
+        };
         put(&*store, &dropped_key(20_000), &encode_dropped(&dropped).unwrap()).await.unwrap();
         let catalog = crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
         assert_eq!(*catalog.dropped()[&20_000], dropped);
