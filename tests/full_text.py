@@ -151,6 +151,58 @@ def index_equals_evaluation(server):
         same(c, rng)
 
 
+def several_indexes_and_orders(server):
+    """Searches over two indexes, and the best by a column, against a copy without indexes, in transactions and out of them."""
+    rng = random.Random(11)
+    with server.connect() as c:
+        for t in ("d", "d_plain"):
+            c.execute(f"CREATE TABLE {t} (id int PRIMARY KEY, title text, body text, n int)")
+        c.execute("CREATE INDEX d_title ON d USING fulltext (title)")
+        c.execute("CREATE INDEX d_body ON d USING fulltext (body) WITH (tokenizer = 'english')")
+        c.execute("ALTER TABLE d_plain ALTER COLUMN body SET (tokenizer = 'english')")
+        c.execute("CREATE INDEX d_n ON d (n, id)")
+        c.execute("SET stoa.force_index = on")
+
+        def match(column):
+            words = " ".join(rng.choice(["", "", "+", "-"]) + rng.choice(["alpha", "beta", "gamma", "run*", "running", '"beta gamma"']) for _ in range(rng.randrange(1, 4)))
+            return f"MATCH({column}) AGAINST ({lit(words)})"
+
+        def condition(depth):
+            if depth == 0 or rng.random() < 0.3:
+                return match(rng.choice(["title", "body"]))
+            return f"({condition(depth - 1)} {rng.choice(['AND', 'OR'])} {condition(depth - 1)})"
+
+        def compare(rounds):
+            for _ in range(rounds):
+                where = " AND ".join(condition(2) for _ in range(rng.randrange(1, 3))) + rng.choice(["", "", " AND n > 2", " AND id < 200"])
+                plain = [r[0] for r in c.execute(f"SELECT id FROM d_plain WHERE {where} ORDER BY id")]
+                index = [r[0] for r in c.execute(f"SELECT id FROM d WHERE {where} ORDER BY id")]
+                assert index == plain, different(where, index, plain)
+                assert c.execute(f"SELECT count(*) FROM d WHERE {where}").fetchone()[0] == len(plain), where
+                scored = c.execute(f"SELECT id, score(d) FROM d WHERE {where} ORDER BY score(d) DESC, id").fetchall()
+                assert sorted(r[0] for r in scored) == plain and scored == sorted(scored, key=lambda r: (-r[1], r[0])), (where, scored)
+                assert c.execute(f"SELECT id, score(d) FROM d WHERE {where} ORDER BY score(d) DESC, id LIMIT 5").fetchall() == scored[:5], where
+                order, limit = rng.choice(["n, id", "n DESC, id DESC", "id", "id DESC"]), rng.choice([1, 5, 300])
+                sql = f"SELECT id, n FROM %s WHERE {where} ORDER BY {order} LIMIT {limit} OFFSET {rng.choice([0, 0, 3])}"
+                a, b = c.execute(sql % "d").fetchall(), c.execute(sql % "d_plain").fetchall()
+                assert a == b, (sql, a, b)
+
+        for _ in range(300):
+            change(c, rng)
+        orders = [c.execute(f"EXPLAIN SELECT id FROM d WHERE MATCH(title) AGAINST ('beta') OR MATCH(body) AGAINST ('run') ORDER BY {by} LIMIT 3").fetchall() for by in ("n, id", "id")]
+        shown = [" ".join(r[0] for r in rows) for rows in orders]
+        assert all("indexes=[d_title, d_body]" in text for text in shown) and "order=index d_n" in shown[0] and "order=primary key" in shown[1], shown
+        end = time.time() + SECONDS
+        while time.time() < end:
+            for _ in range(rng.randrange(1, 30)):
+                change(c, rng)
+            compare(4)
+            with c.transaction(force_rollback=rng.random() < 0.5):
+                for _ in range(10):
+                    change(c, rng)
+                compare(4)
+
+
 def snapshots_stay_as_they_are(server):
     """REPEATABLE READ beside writers: every search sees the snapshot, not the index's newest state."""
     with server.connect() as c:
@@ -798,7 +850,7 @@ def writers_wait_for_an_index_that_is_far_behind(server):
         print(f"     at most {most[0]} rows behind")
 
 
-for t in (documents_and_conditions, postgres_finds_the_same, partial_indexes_parameters_and_views, chinese_is_found_by_words, index_equals_evaluation, snapshots_stay_as_they_are, searches_survive_kill, damaged_files_are_made_again, definitions_change, keys_of_all_kinds,
+for t in (documents_and_conditions, postgres_finds_the_same, partial_indexes_parameters_and_views, chinese_is_found_by_words, index_equals_evaluation, several_indexes_and_orders, snapshots_stay_as_they_are, searches_survive_kill, damaged_files_are_made_again, definitions_change, keys_of_all_kinds,
           other_conditions_are_narrowed_down, online_builds_let_writers_go_on, hostile_texts, writers_wait_for_an_index_that_is_far_behind):
     if not os.environ.get("ONLY") or os.environ["ONLY"] == t.__name__:
         test(t)

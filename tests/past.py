@@ -6,14 +6,16 @@
 Some sessions change tables without pause; another one stops them now and then for as long as it takes to copy the tables and to note the
 time. Files are flushed and compacted meanwhile, an index is made, and the server is killed and started again. Then what the server says of
 the times of the copies, and of spans between two of them, must be what the copies say: by key, by indexes, by searches and in joins. One
-table keeps few versions: of it an answer is right, or an error.
+table keeps few versions: of it an answer is right, or an error. One has maps, whose entries have a past of their own; it is dropped and comes
+back before it is asked.
 """
-import argparse, pathlib, random, socket, subprocess, sys, tempfile, threading, time
+import argparse, pathlib, random, re, socket, subprocess, sys, tempfile, threading, time
 
 import psycopg
 
 WORDS = [f"gw{n}" for n in range(6)]
-TABLES = {"item": "id, grp, n, note", "few": "id, n", "kind": "id, name"}
+TABLES = {"item": "id, grp, n, note", "few": "id, n", "kind": "id, name", "bag": "id, n, m"}
+NAMES = "abcde"
 TOO_OLD = "72000"
 
 
@@ -49,6 +51,7 @@ def define(c):
     c.execute("CREATE TABLE item (id int PRIMARY KEY, grp int, n int, note text, FAMILY a (grp, n) WITH (versions = 1000), "
               "FAMILY b (note) WITH (versions = 1000, layout = cells))")
     c.execute("CREATE TABLE few (id int PRIMARY KEY, n int) WITH (versions = 3)")
+    c.execute("CREATE TABLE bag (id int PRIMARY KEY, n int, m map(text, int)) WITH (versions = 1000)")
     c.execute("CREATE INDEX item_grp ON item (grp)")
     c.execute("CREATE INDEX item_words ON item USING fulltext (note)")
     c.execute("INSERT INTO kind SELECT k, 'kind ' || k FROM generate_series(0, 5) k")
@@ -69,6 +72,12 @@ def write(server, seed, stop, wrong):
                     ("UPDATE kind SET name = %s WHERE id = %s", (word, r.randrange(6))),
                     ("INSERT INTO few VALUES (%s, %s) ON CONFLICT (id) DO UPDATE SET n = excluded.n", (r.randrange(12), r.randrange(1000))),
                     ("DELETE FROM few WHERE id = %s", (r.randrange(12),)),
+                    ("INSERT INTO bag VALUES (%s, %s, map['a' => 1, 'c' => 3]) ON CONFLICT (id) DO UPDATE SET n = excluded.n, m['c'] = coalesce(bag.m['c'], 0) + 1", (r.randrange(9), r.randrange(9))),
+                    ("UPDATE bag SET m[%s] = coalesce(m[%s], 0) + 1 WHERE id < %s RETURNING m", (name := r.choice(NAMES), name, r.randrange(9))),
+                    ("UPDATE bag SET m = m - %s || map['e' => %s] WHERE id = %s", (r.choice(NAMES), r.randrange(9), r.randrange(9))),
+                    ("UPDATE bag SET m = map['b' => %s] WHERE id = %s", (r.randrange(9), r.randrange(9))),
+                    ("INSERT INTO bag_m_entries SELECT id, 'd', n FROM bag WHERE id = %s ON CONFLICT (id, key) DO UPDATE SET value = excluded.value", (r.randrange(9),)),
+                    ("DELETE FROM bag WHERE id = %s", (r.randrange(9),)),
                 ]
                 try:
                     with c.transaction():
@@ -76,7 +85,8 @@ def write(server, seed, stop, wrong):
                             c.execute(sql, values)
                         if r.randrange(10) == 0:
                             raise psycopg.Rollback()
-                except (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure):
+                except (psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure, psycopg.errors.ForeignKeyViolation):
+                    # The last where a row goes while an entry is put by itself.
                     pass
     except psycopg.OperationalError:
         pass
@@ -89,7 +99,7 @@ def copy(c):
     while True:
         try:
             with c.transaction():
-                c.execute("LOCK TABLE item, few, kind IN SHARE MODE")
+                c.execute("LOCK TABLE item, few, kind, bag, bag_m_entries IN SHARE MODE")
                 return copied(c)
         except psycopg.errors.DeadlockDetected:
             pass
@@ -100,6 +110,11 @@ def copied(c):
     at = c.execute("SELECT clock_timestamp()").fetchone()[0]
     time.sleep(0.001)
     return at, tables
+
+
+def entries(rows):
+    """Of rows with a map: (id, key, value) of each entry."""
+    return {(row[0], key): (row[0], key, int(value)) for row in rows for key, value in re.findall(r'"(\w+)"=>"(-?\d+)"', row[2])}
 
 
 class Checks:
@@ -147,6 +162,23 @@ class Checks:
                       [(i[0], kinds[i[1]][1]) for i in items if i[1] < grp])
         else:
             self.same(f"SELECT id, n FROM few {clause}", times, tables["few"].values(), may_fail=True)
+
+    def maps(self):
+        """Maps at a time, their entries, and what differs between two times."""
+        at, tables = self.random.choice(self.copies)
+        bags, name, key = tables["bag"].values(), self.random.choice(NAMES), self.random.randrange(9)
+        there = entries(bags)
+        clause = self.random.choice(["AS OF SYSTEM TIME %s", "FOR SYSTEM_TIME AS OF %s"])
+        self.same(f"SELECT id, n, m FROM bag {clause}", [at], bags)
+        self.same(f"SELECT m[%s], m ? %s, cardinality(m) FROM bag {clause} WHERE id = %s", [name, name, at, key],
+                  [(there.get((key, name), (None,))[-1], (key, name) in there, row[2].count("=>")) for row in bags if row[0] == key])
+        self.same(f"SELECT id, key, value FROM bag {clause}, each(m) WHERE key < %s", [at, name], [row for row in there.values() if row[1] < name])
+        self.same("SELECT id, key, value FROM bag_m_entries FOR SYSTEM_TIME BETWEEN %s AND %s", [at, at], there.values())
+        (a, of_a), (b, of_b) = self.random.sample(self.copies, 2)
+        was, now = entries(of_a["bag"].values()), entries(of_b["bag"].values())
+        differing = [(*row, "update" if place in was else "insert") for place, row in now.items() if was.get(place) != row]
+        differing += [(*row, "delete") for place, row in was.items() if place not in now]
+        self.same("SELECT id, key, value, operation FROM stoa_diff('bag_m_entries', %s, %s)", [a, b], differing)
 
     def span(self):
         """Two times, and the copies between them."""
@@ -199,6 +231,8 @@ class Checks:
         """What is restored is as it was, and its indexes say the same."""
         at, tables = self.random.choice(self.copies)
         self.c.execute(f"ALTER TABLE item RESTORE TO '{at.isoformat()}'")
+        self.c.execute(f"ALTER TABLE bag RESTORE TO '{at.isoformat()}'")
+        self.same("SELECT id, n, m FROM bag", [], tables["bag"].values())
         items = tables["item"].values()
         self.same("SELECT id, grp, n, note FROM item", [], items)
         grp, word = self.random.randrange(6), self.random.choice(WORDS)
@@ -263,9 +297,11 @@ def main():
                 if round_ == 1:
                     server.start()
             with server.connect() as c:
+                c.execute("DROP TABLE bag")
+                c.execute("UNDROP TABLE bag")
                 checks = Checks(c, copies, arguments.seed)
                 for n in range(arguments.checks):
-                    [checks.moment, checks.moment, checks.span, checks.row][n % 4]()
+                    [checks.moment, checks.maps, checks.span, checks.row, checks.moment][n % 5]()
                 for _ in range(3):
                     checks.restore()
                 wrong += checks.wrong + forgotten(c)

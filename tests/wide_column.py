@@ -163,7 +163,7 @@ class Case:
                 self.rows[to] = dict(a=a, b=b, row=Value(True, start, end, self.first), g=Value(g, start, end, self.other))
 
     def read(self):
-        word = self.random.choice(WORDS)
+        word, written = self.random.choice(WORDS), f"bw{self.number - self.random.randint(0, 9)}"
         has = lambda text, *words: text is not None and any(w in text.split() for w in words)
         every = "id, a, b, n, g"
         queries = [
@@ -180,6 +180,8 @@ class Case:
             (f"SELECT id FROM t WHERE NOT MATCH(g) AGAINST ('{word}')", lambda r: r[:1], lambda r: r[4] != word),
             (f"SELECT id FROM t WHERE MATCH(b) AGAINST ('word') AND MATCH(g) AGAINST ('{word}')", lambda r: r[:1], lambda r: has(r[2], "word") and r[4] == word),
             (f"SELECT id, score(t) > 0 FROM t WHERE MATCH(g) AGAINST ('{word}') ORDER BY score(t) DESC", lambda r: (r[0], True), lambda r: r[4] == word),
+            (f"SELECT id, score(t) > 0 FROM t WHERE MATCH(b) AGAINST ('{written}') OR MATCH(g) AGAINST ('{word}') ORDER BY score(t) DESC", lambda r: (r[0], True), lambda r: has(r[2], written) or r[4] == word),
+            (f"SELECT id FROM t WHERE (MATCH(b) AGAINST ('{written}') OR MATCH(g) AGAINST ('{word}')) AND MATCH(g) AGAINST ('gw*') AND a > 1", lambda r: r[:1], lambda r: (has(r[2], written) or r[4] == word) and r[4] is not None and (r[1] or 0) > 1),
             (f"SELECT id FROM t WHERE MATCH(b) AGAINST ('word') AND g IS NOT NULL", lambda r: r[:1], lambda r: has(r[2], "word") and r[4] is not None),
             (f"SELECT id FROM t WHERE to_tsvector('simple', coalesce(g, 'none')) @@ 'none'", lambda r: r[:1], lambda r: r[4] is None),
             (f"SELECT id FROM t WHERE to_tsvector('simple', coalesce(g, 'none')) @@ '!{word}'", lambda r: r[:1], lambda r: r[4] != word),

@@ -199,6 +199,7 @@ async fn copy(
             hints: Vec::new(),
             scan_id,
             rows_decided: true,
+            sees_own: false,
         }))
     };
     let parts: Vec<&ColumnDescriptor> = from.live_columns().collect();

@@ -20,7 +20,7 @@ use stoa_sql::privileges::{check_schema, not_owner};
 use stoa_syntax::ast::Ident;
 use stoa_syntax::ddl::DroppedName;
 use stoa_table::catalog::acl::PUBLIC_GRANTEE;
-use stoa_table::catalog::store::{dropped_key, encode};
+use stoa_table::catalog::store::{dropped_key, encode_dropped};
 use stoa_table::catalog::{
     CatalogSnapshot, DroppedTable, IndexState, Oid, Privileges, Relation, Rights, RightsOf, SchemaDescriptor, TableDescriptor,
 };
@@ -35,9 +35,9 @@ fn retention(work: Work<'_>) -> Option<Duration> {
     (seconds > 0).then(|| Duration::from_secs(seconds))
 }
 
-/// Keeps tables that the transaction drops, and gives what keeps its place in the store: the tables and the sequences that they own.
-/// Temporary tables, rows of materialized views, foreign tables and those with maps are not kept. Indexes that are not built to their end are not, nor are
-/// files of full text indexes: these are made again from the rows.
+/// Keeps tables that the transaction drops, and gives what keeps its place in the store: the tables, the sequences that they own, and the
+/// entries of their maps. Temporary tables, rows of materialized views and foreign tables are not kept. Indexes that are not built to their
+/// end are not, nor are files of full text indexes: these are made again from the rows.
 pub(super) fn keep<'t>(
     work: Work<'_>,
     catalog: &CatalogSnapshot,
@@ -48,28 +48,36 @@ pub(super) fn keep<'t>(
     let dropped_us = work.ctx.database.tables.now_us();
     for table in tables {
         let Some(schema) = catalog.schema(table.schema).filter(|schema| schema.temporary.is_none()) else { continue };
-        let of_maps = table.entries_of.is_some() || table.map_columns().next().is_some();
-        if table.temporary || table.mapping.is_some() || of_maps || is_hidden(&table.name) {
+        // Entries are kept with the table that they belong to.
+        if table.temporary || table.mapping.is_some() || table.entries_of.is_some() || is_hidden(&table.name) {
             continue;
         }
-        let mut table = table.clone();
-        let is_whole = |state: IndexState| state == IndexState::Readable;
-        for index in table.indexes.iter().filter(|index| !is_whole(index.state) || index.is_fulltext()) {
-            work.drop_storage(index.storage);
-        }
-        table.indexes.retain(|index| is_whole(index.state));
+        let entries = table.map_columns().filter_map(|column| catalog.table(column.entries?));
+        let entries = entries.map(|table| with_whole_indexes(work, table)).collect::<Vec<_>>();
+        let table = with_whole_indexes(work, table);
         let own = table.families.iter().filter_map(|family| family.options.retention()).fold(time, Duration::max);
         let kept_until_us = dropped_us.saturating_add(i64::try_from(own.as_micros()).unwrap_or(i64::MAX));
         let sequences = owned(catalog, table.oid, None);
-        kept.extend(sequences.iter().copied().chain([table.oid]));
-        let dropped = Arc::new(DroppedTable::new(catalog, table, &schema.name, &sequences, (dropped_us, kept_until_us)));
-        work.ctx.txn.add_catalog_mutation(&dropped_key(dropped.oid()), Some(&encode(&*dropped)?))?;
+        kept.extend(sequences.iter().copied().chain(entries.iter().map(|table| table.oid)).chain([table.oid]));
+        let dropped = Arc::new(DroppedTable::new(catalog, table, entries, &schema.name, &sequences, (dropped_us, kept_until_us)));
+        work.ctx.txn.add_catalog_mutation(&dropped_key(dropped.oid()), Some(&encode_dropped(&dropped)?))?;
         work.ctx.txn.change_catalog(move |catalog| {
             catalog.put_dropped(Arc::clone(&dropped));
             Ok(())
         })?;
     }
     Ok(kept)
+}
+
+/// The table with the indexes that are kept with it; what the others have in the store goes.
+fn with_whole_indexes(work: Work<'_>, table: &TableDescriptor) -> TableDescriptor {
+    let mut table = table.clone();
+    let is_whole = |state: IndexState| state == IndexState::Readable;
+    for index in table.indexes.iter().filter(|index| !is_whole(index.state) || index.is_fulltext()) {
+        work.drop_storage(index.storage);
+    }
+    table.indexes.retain(|index| is_whole(index.state));
+    table
 }
 
 // UNDROP.
@@ -104,7 +112,7 @@ pub(super) async fn undrop(work: Work<'_>, named: &DroppedName, rename: Option<&
         };
         error.hint(format!("UNDROP TABLE {what} RENAME TO … brings the table back under another name."))
     })?;
-    let (mut table, sequences) = dropped.called(&work.catalog(), schema.oid, new_name, &object_name, &|kind, old, new| {
+    let (mut table, sequences, entries) = dropped.called(&work.catalog(), schema.oid, new_name, &object_name, &|kind, old, new| {
         work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{kind} \"{old}\" comes back as \"{new}\""));
     });
     take(work, table.oid)?;
@@ -116,14 +124,9 @@ pub(super) async fn undrop(work: Work<'_>, named: &DroppedName, rename: Option<&
     without_lost_defaults(work, &mut table);
     let keys = std::mem::take(&mut table.foreign_keys);
     let policies = std::mem::take(&mut table.row_security.policies);
-    for index in table.indexes.iter_mut().filter(|index| index.is_fulltext()) {
-        // The files of the old number go with the transaction that dropped them, which may be this one.
-        index.storage = work.next_table_id().await?;
-    }
-    work.put(Relation::Table(table.clone()))?;
-    put_back_rights(work, table.oid, dropped.rights(table.oid))?;
-    for index in table.indexes.iter().filter(|index| index.is_fulltext()) {
-        work.build_text(&table, index, &|_| ()).await?;
+    put_back(work, &mut table, &dropped).await?;
+    for mut table in entries {
+        put_back(work, &mut table, &dropped).await?;
     }
     if !policies.is_empty() {
         table.row_security.policies = policies;
@@ -135,6 +138,20 @@ pub(super) async fn undrop(work: Work<'_>, named: &DroppedName, rename: Option<&
     }
     work.put(Relation::Table(table))?;
     Ok("UNDROP TABLE".into())
+}
+
+/// Makes a table a relation again, with its rights and its full text indexes.
+async fn put_back(work: Work<'_>, table: &mut TableDescriptor, dropped: &DroppedTable) -> PgResult<()> {
+    for index in table.indexes.iter_mut().filter(|index| index.is_fulltext()) {
+        // The files of the old number go with the transaction that dropped them, which may be this one.
+        index.storage = work.next_table_id().await?;
+    }
+    work.put(Relation::Table(table.clone()))?;
+    put_back_rights(work, table.oid, dropped.rights(table.oid))?;
+    for index in table.indexes.iter().filter(|index| index.is_fulltext()) {
+        work.build_text(table, index, &|_| ()).await?;
+    }
+    Ok(())
 }
 
 fn find(work: Work<'_>, named: &DroppedName) -> PgResult<Arc<DroppedTable>> {
@@ -269,9 +286,9 @@ async fn with_foreign_keys(work: Work<'_>, mut table: TableDescriptor) -> PgResu
 
 // The end.
 
-/// Frees what a dropped table and its sequences have in the store, when the transaction commits.
+/// Frees what a dropped table, its sequences and its entries have in the store, when the transaction commits.
 pub(super) fn drop_storage(work: Work<'_>, dropped: &DroppedTable) -> PgResult<()> {
-    work.drop_storage_of(&Relation::Table(dropped.table.clone()))?;
+    dropped.tables().try_for_each(|table| work.drop_storage_of(&Relation::Table(table.clone())))?;
     dropped.sequences.iter().try_for_each(|sequence| work.drop_storage_of(&Relation::Sequence(sequence.clone())))
 }
 

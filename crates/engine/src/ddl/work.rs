@@ -425,6 +425,7 @@ impl<'a> Work<'a> {
             scan_id: 1,
             // Constraints and indexes are about all rows.
             rows_decided: true,
+            sees_own: false,
         };
         let mut rel = Rel::Scan(Box::new(scan));
         if let Some(predicate) = filter {

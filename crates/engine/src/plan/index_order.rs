@@ -22,6 +22,7 @@ use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use std::sync::Arc;
 use stoa_exec::nodes::request::{ScanRequest, request_of, scan_cost, with_rejected};
+use stoa_exec::nodes::text_search::TextSearchExec;
 use stoa_table::catalog::ColumnId;
 
 /// See the module.
@@ -79,6 +80,17 @@ pub(crate) fn scan_below(plan: &Arc<dyn ExecutionPlan>) -> Option<(&Arc<dyn Exec
     plan.fetch().is_none().then_some((plan, request.as_ref()))
 }
 
+/// The search below projections whose rows are in no order yet.
+fn search_below(plan: &Arc<dyn ExecutionPlan>) -> Option<&TextSearchExec> {
+    if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+        return search_below(projection.input());
+    }
+    if let Some(other) = plan.downcast_ref::<CooperativeExec>() {
+        return search_below(other.input());
+    }
+    plan.downcast_ref::<TextSearchExec>().filter(|search| search.fetch().is_none() && !search.is_ordered())
+}
+
 /// The same projections over another scan.
 pub(crate) fn over(plan: &Arc<dyn ExecutionPlan>, scan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     match plan.downcast_ref::<ProjectionExec>() {
@@ -109,6 +121,15 @@ pub(crate) fn column_of(expr: &Arc<dyn PhysicalExpr>, plan: &Arc<dyn ExecutionPl
 fn sorted(sort: &SortExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(limit) = sort.fetch() else { return Ok(None) };
     let input = sort.input();
+    if let Some(search) = search_below(input) {
+        let order: Option<Vec<(ColumnId, SortOptions)>> =
+            sort.expr().iter().map(|key| Some((column_of(&key.expr, input, search.request())?, key.options))).collect();
+        let walking = match order {
+            Some(order) => search.in_order(&order, limit)?,
+            None => None,
+        };
+        return walking.map(|search| over(input, Arc::new(search))).transpose();
+    }
     let Some((scan, request)) = scan_below(input) else { return Ok(None) };
     if !request.preferences.index_order || request.preferences.is_full() {
         return Ok(None);

@@ -37,7 +37,7 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
             Some(system_time(&ctx.eval, &value)?)
         }
     };
-    let context = Arc::new(ScanContext::of(ctx));
+    let context = Arc::new(if scan.sees_own { ScanContext::with_own(ctx) } else { ScanContext::of(ctx) });
     if let Some(at) = as_of {
         // A time that is forgotten is refused where it is written.
         context.view.as_of(at)?;
@@ -47,7 +47,9 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
         let settings = ctx.session.settings();
         Preferences::new(|name| settings.raw(name), &scan.hints)
     };
-    Ok(StoaTable::new(Arc::clone(&scan.table), &columns, context)?
+    let table = StoaTable::new(Arc::clone(&scan.table), &columns, context)?;
+    let table = if scan.sees_own { table.in_its_context() } else { table };
+    Ok(table
         .as_of(as_of)
         .with_index_predicates(predicates)
         .with_index_exprs(index_exprs(planner, &scan.table)?)

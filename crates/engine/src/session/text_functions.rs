@@ -75,37 +75,46 @@ fn scanned(system: &SessionEnvironment, table: &TableDescriptor) -> PgResult<Sca
     Ok(ScanTable { table: Arc::new(table.clone()), codec, view: system.txn.read_view(), txn: Some(Arc::clone(&system.txn)), columns: None })
 }
 
-/// `match_explained(configuration, search string, index, places, column, …)`: what a row's score comes from.
+/// `match_explained(configuration, search string, index, places, column, …)`: what a row's score comes from, of one MATCH or of several.
 fn explained(system: &SessionEnvironment, args: &Args<'_>) -> Answer {
-    let (Some(config), Some(search), Some(oid), Some(places)) = (args.text(0), args.text(1), args.int(2), args.text(3)) else {
-        return text(None);
-    };
+    let (mut total, mut lines, mut at) = (None, String::new(), 0);
+    while let Some(places) = args.text(at + 3) {
+        let places: Vec<usize> = places.split(',').filter_map(|n| n.parse().ok()).collect();
+        if let Some(score) = explained_match(system, args, at, &places, &mut lines)? {
+            total = Some(total.unwrap_or(0.0) + score);
+        }
+        at += 4 + places.len();
+    }
+    text(total.map(|total: f32| format!("{total:.3}{lines}")))
+}
+
+/// What one MATCH gives, whose arguments begin at a place; `None` if the row does not fit it.
+fn explained_match(system: &SessionEnvironment, args: &Args<'_>, at: usize, places: &[usize], out: &mut String) -> PgResult<Option<f32>> {
+    let (Some(config), Some(search), Some(oid)) = (args.text(at), args.text(at + 1), args.text(at + 2)) else { return Ok(None) };
     let gone = || PgError::internal("the index of a MATCH is gone");
-    let oid = u32::try_from(oid).map_err(|_| gone())?;
+    let oid: u32 = oid.parse().map_err(|_| gone())?;
     let mut tables = system.catalog.relations().filter_map(|r| system.catalog.table(r.oid()));
     let (table, index) = tables.find_map(|t| t.indexes.iter().find(|i| i.oid == oid).map(|i| (t, i))).ok_or_else(gone)?;
     let own: Arc<TextIndex> = system.database.text.get(index.storage).ok_or_else(gone)?;
     let Some(files) = own.files() else { return Err(not_ready(&index.name, &own.condition())) };
-    let places: Vec<usize> = places.split(',').filter_map(|n| n.parse().ok()).collect();
     let config = MatchConfig::read(&config)?;
     let query = renumbered(&config.query(&search, &config.fields()?)?, &|field| places.get(field).copied().unwrap_or(usize::MAX));
     let generation = files.generation();
     let statistics = generation.statistics(&query).map_err(text_error)?;
-    let columns: Vec<Option<String>> = (0..places.len()).map(|n| args.text(4 + n)).collect();
+    let columns: Vec<Option<String>> = (0..places.len()).map(|n| args.text(at + 4 + n)).collect();
     let mut texts = vec![FieldText::Nothing; files.analyzers().len()];
-    for (column, place) in columns.iter().zip(&places) {
+    for (column, place) in columns.iter().zip(places) {
         if let (Some(column), Some(text)) = (column, texts.get_mut(*place)) {
             *text = FieldText::Text(column);
         }
     }
     let mut evaluator = Evaluator::new(&query, files.analyzers(), Some(&statistics));
-    let Some((score, shares)) = evaluator.explain(&query, &statistics, &texts) else { return text(None) };
+    let Some((score, shares)) = evaluator.explain(&query, &statistics, &texts) else { return Ok(None) };
     let names = |field: usize| match index.parts.get(field).map(|p| &p.key) {
         Some(IndexKey::Column(id)) => table.column(*id).map_or_else(String::new, |c| c.name.clone()),
         Some(IndexKey::Expr(sql)) => sql.clone(),
         None => String::new(),
     };
-    let mut out = format!("{score:.3}");
     for share in shares {
         let times = if share.times == 1 { "once".to_owned() } else { format!("{} times", share.times) };
         let _ = write!(out, "\n{:.3} {}: {times} in {} words", share.score, share.what.shown(&names), share.words);
@@ -113,5 +122,5 @@ fn explained(system: &SessionEnvironment, args: &Args<'_>) -> Answer {
             let _ = write!(out, ", in {documents} of {} rows", statistics.documents);
         }
     }
-    text(Some(out))
+    Ok(Some(score))
 }

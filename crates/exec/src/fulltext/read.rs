@@ -5,6 +5,7 @@ use super::find::{Found, SearchView, Wanted, find};
 use super::scan::SCORE;
 use crate::scan_table::ScanTable;
 use arrow::array::{ArrayRef, Float32Array, RecordBatch};
+use futures::future::BoxFuture;
 use hashbrown::HashSet;
 use std::sync::Arc;
 use stoa_fulltext::Query;
@@ -12,7 +13,7 @@ use stoa_pg::{PgError, PgResult};
 use stoa_table::KeyRange;
 use stoa_table::catalog::ColumnId;
 use stoa_table::feed::Feed;
-use stoa_table::row::{ColumnSource, ScanDecoder};
+use stoa_table::row::{ColumnSource, KeyList, ScanDecoder};
 
 /// Rows read together, at most.
 const ROWS: usize = 1024;
@@ -34,15 +35,99 @@ pub enum RowOrder {
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
     pub feed: Arc<Feed>,
-    pub index: Arc<TextIndex>,
-    pub query: Arc<Query>,
+    pub what: Requested,
+}
+
+/// What an index is asked, or what several are together: a row's score is the sum of what they give.
+#[derive(Clone, Debug)]
+pub enum Requested {
+    Index { index: Arc<TextIndex>, query: Arc<Query> },
+    All(Vec<Requested>),
+    Any(Vec<Requested>),
+}
+
+/// The same, at a statement's snapshot.
+enum Asked {
+    Index { index: Arc<TextIndex>, query: Arc<Query>, view: SearchView },
+    All(Vec<Asked>),
+    Any(Vec<Asked>),
+}
+
+impl Asked {
+    fn new(requested: &Requested, feed: &Feed, table: &ScanTable) -> PgResult<Self> {
+        let all = |of: &[Requested]| of.iter().map(|part| Self::new(part, feed, table)).collect::<PgResult<Vec<_>>>();
+        Ok(match requested {
+            Requested::Index { index, query } => {
+                let view = SearchView::of(feed, table, index)?;
+                Asked::Index { index: Arc::clone(index), query: Arc::clone(query), view }
+            }
+            Requested::All(of) => Asked::All(all(of)?),
+            Requested::Any(of) => Asked::Any(all(of)?),
+        })
+    }
+
+    fn leaves(&self, each: &mut dyn FnMut(&Query, &SearchView)) {
+        match self {
+            Asked::Index { query, view, .. } => each(query, view),
+            Asked::All(of) | Asked::Any(of) => of.iter().for_each(|part| part.leaves(each)),
+        }
+    }
+
+    /// Finds the rows. Of several indexes all rows are found, whether or not the best are enough, and come in the order of their keys
+    /// unless the best are to come first.
+    fn find<'a>(&'a self, table: &'a ScanTable, wanted: Wanted) -> BoxFuture<'a, PgResult<Found>> {
+        Box::pin(async move {
+            let (of, all) = match self {
+                Asked::Index { index, query, view } => return find(view, table, index, query, wanted).await,
+                Asked::All(of) => (of, true),
+                Asked::Any(of) => (of, false),
+            };
+            let each = Wanted { scores: wanted.scores, top: None, ties: false, count: false };
+            let mut parts = Vec::with_capacity(of.len());
+            for part in of {
+                parts.push(part.find(table, each).await?);
+            }
+            // What was found, by part and place, in the order of the keys.
+            let key = |(part, at): &(usize, u32)| parts.get(*part).map_or(&[] as &[u8], |found| found.keys.get(*at as usize));
+            let places = |(part, found): (usize, &Found)| (0..found.keys.len() as u32).map(move |at| (part, at));
+            let mut places: Vec<(usize, u32)> = parts.iter().enumerate().flat_map(places).collect();
+            places.sort_unstable_by(|a, b| key(a).cmp(key(b)).then(a.cmp(b)));
+            let score =
+                |(part, at): &(usize, u32)| parts.get(*part).and_then(|found| found.scores.get(*at as usize)).copied().unwrap_or(0.0);
+            let least = if all { parts.len() } else { 1 };
+            let mut rows: Vec<((usize, u32), f32)> = Vec::new();
+            for same in places.chunk_by(|a, b| key(a) == key(b)) {
+                let mut of_parts = same.to_vec();
+                of_parts.dedup_by_key(|(part, _)| *part);
+                if let (Some(first), true) = (same.first(), of_parts.len() >= least) {
+                    rows.push((*first, of_parts.iter().map(score).sum()));
+                }
+            }
+            let mut found = Found { count: rows.len() as u64, ..Found::default() };
+            if let Some(top) = wanted.top {
+                rows.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| key(&a.0).cmp(key(&b.0))));
+                found.more = rows.len() > top;
+                rows.truncate(top);
+            }
+            for (place, score) in rows {
+                found.keys.push(key(&place));
+                found.scores.extend(wanted.scores.then_some(score));
+            }
+            for part in &parts {
+                found.hits += part.hits;
+                found.changed += part.changed;
+                found.segments += part.segments;
+                found.fallback = found.fallback.or(part.fallback);
+            }
+            Ok(found)
+        })
+    }
 }
 
 /// See the module.
 pub struct SearchRows {
     table: ScanTable,
-    request: SearchRequest,
-    view: SearchView,
+    asked: Asked,
     columns: Arc<[ColumnId]>,
     decoder: ScanDecoder,
     with_scores: bool,
@@ -83,13 +168,12 @@ impl SearchRows {
             _ => Reads::Rows,
         };
         Ok(Self {
-            view: SearchView::of(&request.feed, &table, &request.index)?,
+            asked: Asked::new(&request.what, &request.feed, &table)?,
             decoder,
             with_scores: columns.contains(&SCORE),
             order,
             reads,
             table,
-            request,
             columns,
             found: Found::default(),
             at: 0,
@@ -109,7 +193,7 @@ impl SearchRows {
             top: if ordered { Some(top.unwrap_or(usize::MAX >> 1)) } else { None },
             count: count && self.reads == Reads::Nothing && !self.with_scores,
         };
-        self.found = find(&self.view, &self.table, &self.request.index, &self.request.query, wanted).await?;
+        self.found = self.asked.find(&self.table, wanted).await?;
         // Rows looked at come behind the best of the files where there may be better ones in those.
         if let Some(top) = top.filter(|_| self.found.more) {
             self.found.truncate(top);
@@ -121,7 +205,9 @@ impl SearchRows {
     /// Whether the files are of use: without them every row is looked at.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.view.files().is_some()
+        let mut ready = true;
+        self.asked.leaves(&mut |_, view| ready &= view.files().is_some());
+        ready
     }
 
     /// Whether rows that are found may not be there any more.
@@ -141,14 +227,30 @@ impl SearchRows {
         self.found.retain(wanted);
     }
 
+    /// Takes away what was found.
+    pub fn take(&mut self) -> Found {
+        self.at = 0;
+        std::mem::take(&mut self.found)
+    }
+
+    /// Takes these rows for those that were found, in their order.
+    pub fn put(&mut self, keys: KeyList, scores: Vec<f32>) {
+        (self.found.count, self.found.keys, self.found.scores) = (keys.len() as u64, keys, scores);
+        self.at = 0;
+    }
+
     /// Whether a search holds up its thread: many documents have its words, words are to be found first, or many rows changed since
     /// the files were written.
     #[must_use]
     pub fn is_long(&self) -> bool {
-        let mut words = self.view.changed() <= MANY_CHANGED;
-        self.request.query.leaves(&mut |leaf| words &= matches!(leaf, Query::Term { .. } | Query::Phrase { .. } | Query::Nothing));
-        let documents = || self.view.files()?.estimate(&self.request.query).ok();
-        !words || documents().is_none_or(|documents| documents > MANY_DOCUMENTS)
+        let mut long = false;
+        self.asked.leaves(&mut |query, view| {
+            let mut words = view.changed() <= MANY_CHANGED;
+            query.leaves(&mut |leaf| words &= matches!(leaf, Query::Term { .. } | Query::Phrase { .. } | Query::Nothing));
+            let documents = || view.files()?.estimate(query).ok();
+            long |= !words || documents().is_none_or(|documents| documents > MANY_DOCUMENTS);
+        });
+        long
     }
 
     /// The next rows, of so many keys at most.

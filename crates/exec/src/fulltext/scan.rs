@@ -3,7 +3,9 @@
 use super::TextIndexes;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, ScalarValue};
-use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{Expr, Operator};
+use std::fmt;
 use std::sync::Arc;
 use stoa_fulltext::{Query, SearchField};
 use stoa_pg::{PgError, PgResult, PgType};
@@ -24,6 +26,22 @@ pub const LOOK_COST: f64 = 15.0;
 /// What is searched, and how.
 #[derive(Debug)]
 pub struct Search {
+    pub what: Sought,
+    /// Rows that it is expected to find.
+    pub rows: f64,
+}
+
+/// A query over one index, or several of them together.
+#[derive(Debug)]
+pub enum Sought {
+    Index(IndexQuery),
+    All(Vec<Sought>),
+    Any(Vec<Sought>),
+}
+
+/// What is looked for in an index.
+#[derive(Debug)]
+pub struct IndexQuery {
     /// The index, by its number among the tables of the store.
     pub index: TableId,
     pub query: Arc<Query>,
@@ -31,7 +49,95 @@ pub struct Search {
     pub name: String,
     pub fields: Vec<String>,
     /// Rows that it is expected to find.
-    pub rows: f64,
+    rows: f64,
+}
+
+impl Search {
+    /// The names of the indexes, each once, in the order in which they come.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        self.what.leaves(&mut |leaf| {
+            if !names.contains(&leaf.name.as_str()) {
+                names.push(&leaf.name);
+            }
+        });
+        names
+    }
+
+    /// Whether the indexes answer it exactly.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        let mut exact = true;
+        self.what.leaves(&mut |leaf| exact &= leaf.query.is_exact());
+        exact
+    }
+}
+
+impl Sought {
+    fn leaves<'a>(&'a self, each: &mut dyn FnMut(&'a IndexQuery)) {
+        match self {
+            Sought::Index(leaf) => each(leaf),
+            Sought::All(of) | Sought::Any(of) => of.iter().for_each(|part| part.leaves(each)),
+        }
+    }
+
+    /// All of several, or one of them: what is looked for in one index is one query.
+    fn of(all: bool, parts: Vec<Sought>) -> Sought {
+        let mut out: Vec<Sought> = Vec::with_capacity(parts.len());
+        for part in parts {
+            let same = |known: &&mut Sought| matches!((&**known, &part), (Sought::Index(a), Sought::Index(b)) if a.index == b.index);
+            match (out.iter_mut().find(same), part) {
+                (Some(Sought::Index(known)), Sought::Index(part)) => {
+                    let both = vec![(*known.query).clone(), (*part.query).clone()];
+                    known.query = Arc::new(if all { Query::all(both) } else { Query::any(both) });
+                    known.rows = if all { known.rows.min(part.rows) } else { known.rows + part.rows };
+                }
+                (_, part) => out.push(part),
+            }
+        }
+        match (out.len(), out.pop()) {
+            (1, Some(one)) => one,
+            (_, last) => {
+                out.extend(last);
+                if all { Sought::All(out) } else { Sought::Any(out) }
+            }
+        }
+    }
+
+    /// Rows that are expected.
+    fn rows(&self) -> f64 {
+        match self {
+            Sought::Index(leaf) => leaf.rows,
+            Sought::All(of) => of.iter().map(Sought::rows).fold(f64::MAX, f64::min),
+            Sought::Any(of) => of.iter().map(Sought::rows).sum(),
+        }
+    }
+
+    /// Keys that are found on the way.
+    fn keys(&self) -> f64 {
+        let mut keys = 0.0;
+        self.leaves(&mut |leaf| keys += leaf.rows);
+        keys
+    }
+}
+
+impl fmt::Display for Sought {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sought::Index(leaf) => {
+                let names = |field: usize| leaf.fields.get(field).cloned().unwrap_or_default();
+                write!(f, "{}", leaf.query.shown(&names))
+            }
+            Sought::All(of) | Sought::Any(of) => {
+                let between = if matches!(self, Sought::All(_)) { " AND " } else { " OR " };
+                for (at, part) in of.iter().enumerate() {
+                    write!(f, "{}({part})", if at > 0 { between } else { "" })?;
+                }
+                Ok(())
+            }
+        }
+    }
 }
 
 /// A search that answers some filters of a scan.
@@ -50,13 +156,16 @@ impl TextPath {
     /// As costs of paths are.
     #[must_use]
     pub fn cost(&self) -> f64 {
-        SEARCH_COST + ROW_COST * self.search.rows
+        match &self.search.what {
+            Sought::Index(_) => SEARCH_COST + ROW_COST * self.search.rows,
+            several => SEARCH_COST + KEY_COST * several.keys() + ROW_COST * self.search.rows,
+        }
     }
 
     /// What it costs if only the rows found are read that are among others, a share of all, whose keys cost something themselves.
     #[must_use]
     pub fn cost_among(&self, share: f64, keys: f64) -> f64 {
-        SEARCH_COST + KEY_COST * self.search.rows + keys + ROW_COST * self.search.rows * share
+        SEARCH_COST + KEY_COST * self.search.what.keys() + keys + ROW_COST * self.search.rows * share
     }
 }
 
@@ -126,6 +235,8 @@ pub struct Filters<'a> {
     pub predicates: &'a [Predicate],
     /// Whether they are a search if there is none to be narrowed down.
     pub alone: bool,
+    /// Whether the score is asked for.
+    pub scored: bool,
 }
 
 /// The index that answers most of the filters, if one answers any. `usable` says whether a partial index has all rows wanted.
@@ -205,10 +316,120 @@ pub fn choose(
             None => 1000.0,
         };
         let fields = index.parts.iter().map(|p| part_name(table, &p.key)).collect();
-        let search = Search { index: index.storage, query: Arc::new(query), name: index.name.clone(), fields, rows };
-        best = Some(TextPath { search, answered, queries: count, looks });
+        let what = Sought::Index(IndexQuery { index: index.storage, query: Arc::new(query), name: index.name.clone(), fields, rows });
+        best = Some(TextPath { search: Search { what, rows }, answered, queries: count, looks });
     }
-    Ok(best)
+    let asked = exprs.iter().filter(|e| holds_match(e)).count();
+    let answered = |path: &TextPath| path.answered.iter().filter(|n| exprs.get(**n).is_some_and(holds_match)).count();
+    if best.as_ref().map_or(0, &answered) == asked {
+        return Ok(best);
+    }
+    let Some(several) = of_several(indexes, table, exprs, column, usable, computed)? else { return Ok(best) };
+    // Where rows are few, they are looked at; a score is that of all that is asked for.
+    let looked_at = |path: &TextPath| path.cost() + LOOK_COST * path.search.rows * (asked - answered(path)) as f64;
+    let better = |path: &TextPath| answered(&several) > answered(path) && (filters.scored || looked_at(&several) < looked_at(path));
+    Ok(if best.as_ref().is_none_or(better) { Some(several) } else { best })
+}
+
+/// The search for all MATCHes, and AND and OR of them, that indexes answer, each by the first that can.
+fn of_several(
+    indexes: &TextIndexes,
+    table: &TableDescriptor,
+    exprs: &[Expr],
+    column: &dyn Fn(&str) -> Option<ColumnId>,
+    usable: &dyn Fn(usize) -> bool,
+    computed: &dyn Fn(usize, usize) -> Option<Expr>,
+) -> PgResult<Option<TextPath>> {
+    let of_index = |m: &MatchFilter| -> PgResult<Option<Sought>> {
+        for (at, index) in table.indexes.iter().enumerate() {
+            if !index.is_fulltext() || index.state != IndexState::Readable || !usable(at) {
+                continue;
+            }
+            let Some(text) = indexes.get(index.storage) else { continue };
+            let Some(ending) = text.texts.ending(table) else { continue };
+            let is_part = |n: usize, part: usize| m.columns.get(n).is_some_and(|e| computed(at, part).is_some_and(|own| own == *e));
+            let Some(places) = m.found.places(index, &text.definition.fields, &is_part) else { continue };
+            let query = m.found.query(m.search.as_deref(), &places)?;
+            let query = query.over_ending(&|field| ending.get(field).copied().unwrap_or(false));
+            let rows = text.files().map_or(1000, |files| files.generation().estimate(&query).unwrap_or(1000)) as f64;
+            let fields = index.parts.iter().map(|p| part_name(table, &p.key)).collect();
+            let query = Arc::new(query);
+            return Ok(Some(Sought::Index(IndexQuery { index: index.storage, query, name: index.name.clone(), fields, rows })));
+        }
+        Ok(None)
+    };
+    let (mut parts, mut answered) = (Vec::new(), Vec::new());
+    for (n, filter) in exprs.iter().enumerate().filter(|(_, filter)| holds_match(filter)) {
+        if let Some(part) = sought_by(filter, column, &of_index)? {
+            parts.push(part);
+            answered.push(n);
+        }
+    }
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let queries = parts.len();
+    let what = Sought::of(true, parts);
+    let rows = what.rows();
+    Ok(Some(TextPath { search: Search { what, rows }, answered, queries, looks: true }))
+}
+
+/// What a filter looks for that is a MATCH, or AND and OR of such; `None` if an index does not answer one of them.
+fn sought_by(
+    filter: &Expr,
+    column: &dyn Fn(&str) -> Option<ColumnId>,
+    of_index: &dyn Fn(&MatchFilter) -> PgResult<Option<Sought>>,
+) -> PgResult<Option<Sought>> {
+    if let Some((all, parts)) = parts_of_condition(filter) {
+        let mut sought = Vec::with_capacity(parts.len());
+        for part in parts {
+            let Some(part) = sought_by(part, column, of_index)? else { return Ok(None) };
+            sought.push(part);
+        }
+        return Ok(Some(Sought::of(all, sought)));
+    }
+    match read_match(0, filter, column).transpose()? {
+        Some(found) => of_index(&found),
+        None => Ok(None),
+    }
+}
+
+/// The conditions that must hold, all or one of them: those of AND and OR, and of what [`stoa_sql::typed::guard`] makes of these.
+fn parts_of_condition(filter: &Expr) -> Option<(bool, Vec<&Expr>)> {
+    let boolean = |e: &Expr| if let Expr::Literal(ScalarValue::Boolean(value), _) = e { *value } else { None };
+    match filter {
+        Expr::BinaryExpr(both) if matches!(both.op, Operator::And | Operator::Or) => {
+            Some((both.op == Operator::And, vec![&both.left, &both.right]))
+        }
+        Expr::Case(case) if case.expr.as_deref().and_then(boolean) == Some(true) => {
+            let mut parts = Vec::with_capacity(case.when_then_expr.len() + 1);
+            let mut all = None;
+            for (when, then) in &case.when_then_expr {
+                let decides = boolean(then)?;
+                let part = match (decides, &**when) {
+                    (true, part) => part,
+                    (false, Expr::IsNotTrue(part)) => part,
+                    _ => return None,
+                };
+                if *all.get_or_insert(!decides) == decides {
+                    return None;
+                }
+                parts.push(part);
+            }
+            parts.push(case.else_expr.as_deref()?);
+            Some((all?, parts))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a filter asks for a MATCH somewhere.
+fn holds_match(filter: &Expr) -> bool {
+    filter.exists(|e| Ok(matches!(e, Expr::ScalarFunction(call) if is_match(call)))).unwrap_or(false)
+}
+
+fn is_match(call: &ScalarFunction) -> bool {
+    call.func.name().split('#').next() == Some(MATCH_FUNCTION)
 }
 
 /// The part of an index that holds a document, a `tsvector`.
@@ -249,7 +470,7 @@ fn part_name(table: &TableDescriptor, key: &IndexKey) -> String {
 
 fn read_match(filter: usize, expr: &Expr, column: &dyn Fn(&str) -> Option<ColumnId>) -> Option<PgResult<MatchFilter>> {
     let Expr::ScalarFunction(call) = expr else { return None };
-    if call.func.name().split('#').next() != Some(MATCH_FUNCTION) {
+    if !is_match(call) {
         return None;
     }
     let text = |e: &Expr| match e {
@@ -273,5 +494,5 @@ fn read_match(filter: usize, expr: &Expr, column: &dyn Fn(&str) -> Option<Column
 /// 0A000 for a score that no index gives.
 pub fn no_score(table: &str) -> PgError {
     PgError::unsupported(format!("score({table}) needs a MATCH in WHERE that a full text index answers"))
-        .hint("MATCH must stand alone or be joined by AND, over columns that one index has.")
+        .hint("MATCH must stand alone or be joined by AND and OR with others, each over columns that one index has.")
 }

@@ -3,7 +3,7 @@
 //! Invariant: each word that is suggested finds a row at the statement's snapshot, its transaction's own rows among them.
 
 use super::find::SearchView;
-use super::read::{RowOrder, SearchRequest, SearchRows};
+use super::read::{Requested, RowOrder, SearchRequest, SearchRows};
 use super::{TextIndex, matching::text_error, not_ready};
 use crate::scan_table::ScanTable;
 use arrow::array::{RecordBatch, RecordBatchOptions};
@@ -85,7 +85,8 @@ impl Words<'_> {
         let query = parse_words(word, &fields, false).map_err(text_error)?;
         let Some(ending) = self.index.texts.ending(&self.table.table) else { return Ok(false) };
         let query = renumbered(&query, &|_| self.field).over_ending(&|field| ending.get(field).copied().unwrap_or(false));
-        let request = SearchRequest { feed: Arc::clone(self.feed), index: Arc::clone(self.index), query: Arc::new(query) };
+        let request =
+            SearchRequest { feed: Arc::clone(self.feed), what: Requested::Index { index: Arc::clone(self.index), query: Arc::new(query) } };
         let key: Arc<[ColumnId]> = self.table.table.key.iter().take(1).map(|k| k.column).collect();
         let mut rows = SearchRows::new(self.table.clone(), request, key, RowOrder::Score, 1)?;
         let pass = |(columns, rows): super::read::SomeRows| {

@@ -209,6 +209,12 @@ impl KeyCollector {
         }
     }
 
+    /// Counts the entries that are read.
+    #[must_use]
+    pub fn entries_read(&self) -> Count {
+        self.entries_read.clone()
+    }
+
     /// The keys, ascending, each once.
     pub async fn collect(&mut self, table: &ScanTable, paths: &Combination) -> Result<Vec<Vec<u8>>> {
         let mut so_far: Option<Vec<Vec<u8>>> = None;

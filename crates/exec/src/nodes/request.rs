@@ -9,7 +9,6 @@ use super::key_set::KeySetExec;
 use super::point_get::PointGetExec;
 use super::scan_output::{Estimate, ScanOutput, sort_options};
 use super::source::SourceTable;
-use super::text_search::AmongKeys;
 use crate::scan_table::ScanTable;
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
@@ -165,6 +164,29 @@ pub struct Sizes {
     pub regions: Vec<Region>,
     /// Indexes that were not chosen, and why.
     pub rejected: Vec<(String, String)>,
+}
+
+/// What says of keys that are found, before their rows are read, that other filters do not pass them.
+#[derive(Clone, Debug)]
+pub struct Among {
+    pub keys: AmongKeys,
+    /// The share of the table's rows that is left, as far as statistics tell.
+    pub share: f64,
+}
+
+#[derive(Clone, Debug)]
+pub enum AmongKeys {
+    /// They lie in none of these ranges.
+    Ranges(Vec<KeyRange>),
+    /// Indexes do not lead to them.
+    Paths(Arc<Combination>),
+}
+
+/// A path that is followed for its order.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    pub path: Arc<AccessPath>,
+    pub reverse: bool,
 }
 
 impl ScanRequest {
@@ -584,6 +606,37 @@ impl ScanRequest {
             }
         }
         Ok(best)
+    }
+
+    /// The paths that have an order, with how an output of the request is sorted by them, and their rows.
+    ///
+    /// # Errors
+    /// A filter or an index cannot be described.
+    pub fn walks(&self, order: &[(ColumnId, SortOptions)]) -> Result<Vec<(Walk, Vec<PhysicalSortExpr>, f64)>> {
+        let position = |c: &ColumnId| self.projected.iter().position(|p| self.columns.get(*p).is_some_and(|(id, ..)| id == c));
+        let positions: Option<Vec<usize>> = order.iter().map(|(c, _)| position(c)).collect();
+        let (Some(positions), true) = (positions, self.preferences.index_order && !self.preferences.is_full()) else {
+            return Ok(Vec::new());
+        };
+        let mut out = Vec::new();
+        for path in self.ordered_paths()?.into_iter().filter(|path| !path.scope.points) {
+            // Buckets would have to be followed together.
+            if path.key.salt.is_some() {
+                continue;
+            }
+            let rows = self.path_rows(&path, None);
+            let output = self.output(&path.scope.residual, rows)?;
+            let keys: Vec<PhysicalSortExpr> =
+                order.iter().zip(&positions).map(|((_, options), at)| sort_key(&output, *at, *options)).collect();
+            for reverse in [false, true] {
+                let properties = output.properties(&path.order(), path.scope.constant_parts, reverse, 1);
+                if properties.equivalence_properties().ordering_satisfy(keys.iter().cloned())? {
+                    out.push((Walk { path: Arc::new(path), reverse }, keys, rows));
+                    break;
+                }
+            }
+        }
+        Ok(out)
     }
 
     /// The paths that may be read for the sake of their order: the table's key, and the indexes that can be used.

@@ -108,6 +108,13 @@ impl ScanContext {
         }
     }
 
+    /// As tables are with what the statement has written by now.
+    #[must_use]
+    pub fn with_own(ctx: &StatementContext) -> Self {
+        // Columns are of tables as everybody sees them.
+        Self { view: ctx.txn.statement_view(), columns: None, ..Self::of(ctx) }
+    }
+
     /// A table at this view, or at that of its own time.
     ///
     /// # Errors

@@ -4,9 +4,9 @@
 //! itself, so that limits can be pushed down beside them. Rows are changed by `write` alone: DataFusion's own hooks for that are
 //! refused, because they lose filters.
 
-use super::request::ScanRequest;
+use super::request::{Among, ScanRequest};
 use super::source::{ScanContext, SourceTable};
-use super::text_search::{Among, TextSearchExec};
+use super::text_search::TextSearchExec;
 use crate::environment::SessionShared;
 use crate::filter::{ScanColumns, predicate};
 use crate::fulltext::scan::{SCORE, TextPath};
@@ -111,7 +111,7 @@ impl StoaTable {
     }
 
     /// The search that answers some of the filters best; with `alone` one that only narrows them down will do.
-    fn choose_text(&self, filters: &[Expr], predicates: &[Predicate], alone: bool) -> PgResult<Option<TextPath>> {
+    fn choose_text(&self, filters: &[Expr], predicates: &[Predicate], alone: bool, scored: bool) -> PgResult<Option<TextPath>> {
         let Some(text) = &self.context.text else { return Ok(None) };
         let table = &self.scan.table;
         let part_of = |column: ColumnId| -> Option<stoa_table::row::key::KeyPartCodec> {
@@ -139,6 +139,7 @@ impl StoaTable {
                 exprs: filters,
                 predicates: if self.preferences.is_full() || (self.preferences.names_any() && !named) { &[] } else { predicates },
                 alone,
+                scored,
             },
             &|name| ScanColumns::column(self, name).map(|(id, _)| id),
             &usable,
@@ -263,8 +264,8 @@ impl TableProvider for StoaTable {
         needed.sort_unstable();
         needed.dedup();
         let needed: Vec<ColumnId> = needed.iter().filter_map(|n| self.columns.get(*n)).map(|(id, _, _)| *id).collect();
-        let mut text = self.choose_text(filters, &predicates, false).map_err(DataFusionError::from)?;
         let scored = needed.contains(&SCORE);
+        let mut text = self.choose_text(filters, &predicates, false, scored).map_err(DataFusionError::from)?;
         if scored && text.is_none() {
             return Err(crate::fulltext::scan::no_score(&self.scan.table.name).into());
         }
@@ -289,7 +290,7 @@ impl TableProvider for StoaTable {
         };
         let (choice, sizes) = request.choose(&read).await.map_err(DataFusionError::from)?;
         if text.is_none() && (choice.cost(sizes.rows) > NARROWED_COST || self.named_text().is_some()) {
-            text = self.choose_text(filters, &request.predicates, true).map_err(DataFusionError::from)?;
+            text = self.choose_text(filters, &request.predicates, true, scored).map_err(DataFusionError::from)?;
         }
         let mut among = None;
         if let Some(t) = &text {
@@ -303,7 +304,7 @@ impl TableProvider for StoaTable {
                 }
                 None => (t.cost(), None),
             };
-            let asked = self.preferences.names(&t.search.name);
+            let asked = t.search.names().iter().any(|name| self.preferences.names(name));
             if !scored && (choice.is_empty() || (other <= least && !asked)) {
                 text = None;
             } else {
@@ -332,7 +333,7 @@ impl TableProvider for StoaTable {
         output.rejected = sizes.rejected.clone().into();
         if let Some(text) = text {
             // A limit without an order says nothing about the best.
-            return Ok(Arc::new(TextSearchExec::new(request.scan, Arc::new(text.search), among, output)));
+            return Ok(Arc::new(TextSearchExec::new(Arc::new(request), Arc::new(text.search), among, output)));
         }
         let request = Arc::new(request);
         output.request = (!single).then(|| Arc::clone(&request));

@@ -394,8 +394,9 @@ impl Binder<'_> {
             }
         }
         let alias = alias.map_or_else(|| target.shape.name.clone(), |a| fold(&a.name));
-        let (returning, returning_columns) = self.bind_returning(target, &alias, update.returning.as_deref(), Some(()), false)?;
-        super::map::refuse_stale(returning.as_deref().unwrap_or_default(), &returning_columns, table, Some(&assigned))?;
+        let (returning, returning_columns) =
+            self.bind_returning(target, &alias, update.returning.as_deref(), Some(()), ReturnedMaps::Left)?;
+        super::map::refuse_moved(returning.as_deref().unwrap_or_default(), &returning_columns, table, &assigned)?;
         Ok(Mutation {
             table: MutationTarget(table.clone()),
             kind: MutationKind::Update { old, new },
@@ -515,7 +516,8 @@ impl Binder<'_> {
             let exprs = self.passed_through(&rel, &old, &table);
             let rel = Rel::Project { input: Box::new(rel), exprs };
             let alias = alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.name));
-            let (returning, returning_columns) = self.bind_returning(&target, &alias, delete.returning.as_deref(), Some(()), false)?;
+            let (returning, returning_columns) =
+                self.bind_returning(&target, &alias, delete.returning.as_deref(), Some(()), ReturnedMaps::Found)?;
             Ok(Mutation {
                 table: MutationTarget(table.clone()),
                 kind: MutationKind::Delete { old },
@@ -531,8 +533,7 @@ impl Binder<'_> {
         result
     }
 
-    /// RETURNING: over the row as it is afterwards (for DELETE: as it was) and the other FROM items; `with_maps`: maps are values of the
-    /// row that is written.
+    /// RETURNING: over the row as it is afterwards (for DELETE: as it was) and the other FROM items.
     #[allow(clippy::type_complexity)] // the list and the columns it is over
     pub(super) fn bind_returning(
         &mut self,
@@ -540,21 +541,23 @@ impl Binder<'_> {
         alias: &str,
         items: Option<&[ast::SelectItem]>,
         in_scope: Option<()>,
-        with_maps: bool,
+        returned: ReturnedMaps,
     ) -> PgResult<(Option<Vec<(Output, Expr)>>, Vec<(ColumnId, ColId)>)> {
         let table = &target.table;
         let Some(items) = items else { return Ok((None, Vec::new())) };
-        let maps = table.map_columns().filter(|_| with_maps);
+        let maps = table.map_columns().filter(|_| returned == ReturnedMaps::Written);
         let columns: Vec<(ColumnId, ColId)> = table.live_columns().chain(maps).map(|c| (c.id, self.new_col())).collect();
         let mut scope = Scope::new(Clause::Returning);
         match &target.view {
             Some(view) => {
                 scope.local.extend(columns.iter().map(|(_, c)| *c));
                 scope.add_item(view.item(alias, &columns));
+                self.maps_as_left(&mut scope, table, returned);
             }
             None => {
                 scope.add_table(table, alias, &|id| lookup(&columns, id));
                 scope.give_maps(table, &columns);
+                self.maps_as_left(&mut scope, table, returned);
                 scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
                 self.show_undeclared(&mut scope, table)?;
             }
@@ -574,6 +577,13 @@ impl Binder<'_> {
         let result = self.bind_returning_list(items);
         self.scopes.pop();
         Ok((Some(result?), columns))
+    }
+
+    fn maps_as_left(&mut self, scope: &mut Scope, table: &TableDescriptor, returned: ReturnedMaps) {
+        if returned == ReturnedMaps::Left && table.map_columns().next().is_some() {
+            self.has_maps = true;
+            super::map::read_as_left(scope);
+        }
     }
 
     /// The items beside a target, which none of them may refer to.
@@ -604,6 +614,17 @@ impl Binder<'_> {
         }
         Ok(out)
     }
+}
+
+/// What maps are in RETURNING.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ReturnedMaps {
+    /// Values of the row that is written.
+    Written,
+    /// Entries as the statement finds them.
+    Found,
+    /// Entries as it leaves them.
+    Left,
 }
 
 /// Where the rows of a target come from.

@@ -73,13 +73,14 @@ impl Binder<'_> {
         keeps_history(table).map_err(|e| e.at(position))?;
         self.note_reading(table.oid);
         let (scan, mut item) = self.scan_table(table, alias)?;
-        item.columns.retain(|c| !super::map::any_stored(&c.expr, &mut |_| true));
+        let maps = without_maps(&mut item);
         if alias.is_none() {
             item.schema = Some(schema);
             item.place = Some(place);
         }
         let mut history = HistoryScan { scan, told: Vec::new(), span };
         self.tell(&mut history, &mut item, &[Told::RowStart, Told::RowEnd], true);
+        item.columns.extend(maps);
         // A row is there once for each of its versions.
         item.key = None;
         self.push_item(item, position)?;
@@ -126,7 +127,7 @@ impl Binder<'_> {
         // Arguments see the items to the left, and not this one.
         let keys = keys.iter().map(|key| self.in_clause(Clause::FunctionInFrom, |b| b.bind_expr(key))).collect::<PgResult<Vec<_>>>()?;
         let (scan, mut item) = self.scan_table(&table, None)?;
-        item.columns.retain(|c| super::map::stored_args(&c.expr).is_none());
+        let maps = without_maps(&mut item);
         let mut history = HistoryScan { scan, told: Vec::new(), span };
         self.tell(&mut history, &mut item, told, false);
         let parts: Vec<_> = table.key_columns().filter(|_| table.primary_key.is_some()).collect();
@@ -147,6 +148,7 @@ impl Binder<'_> {
         let lateral = !crate::typed::walk::free_columns(&rel).is_empty();
         let mut named = self.aliased(std::mem::take(&mut item.columns), alias, function.name().to_owned())?;
         named.fields = item.fields;
+        named.columns.extend(maps);
         self.push_item(named, alias.and_then(|a| self.pos_span(a.name.span)).or(position))?;
         Ok(Bound { rel, lateral })
     }
@@ -196,6 +198,25 @@ impl Binder<'_> {
             None => Err(self.undefined_table(&parts)),
         }
     }
+}
+
+/// Takes the maps away from an item: they are not part of their table's past. They come back under names that `*` does not show, so that who
+/// names one is told where to look.
+fn without_maps(item: &mut FromItem) -> Vec<ScopeColumn> {
+    let mut maps = Vec::new();
+    for at in (0..item.columns.len()).rev() {
+        if !item.columns.get(at).is_some_and(|c| super::map::any_stored(&c.expr, &mut |_| true)) {
+            continue;
+        }
+        let mut column = item.columns.remove(at);
+        column.name.insert(0, HIDDEN);
+        super::map::of_the_past(&mut column.expr);
+        maps.push(column);
+        if at < item.fields.len() {
+            item.fields.remove(at);
+        }
+    }
+    maps
 }
 
 /// Only tables are read as of a time.

@@ -1,7 +1,7 @@
 //! INSERT and ON CONFLICT.
 
 use super::assign::{Place, no_default_of_parts};
-use super::dml::{is_default, lookup, names_any, null_of};
+use super::dml::{ReturnedMaps, is_default, lookup, names_any, null_of};
 use super::scope::{Clause, Scope};
 use super::updatable::Target;
 use super::{BindContext, Binder, fold, name_parts};
@@ -110,8 +110,8 @@ impl Binder<'_> {
             Some(_) => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"DUPLICATE\"")),
         };
         let plain = target.view.is_none() && matches!(on_conflict, OnConflict::Error | OnConflict::DoNothing { .. });
-        let (returning, returning_columns) = self.bind_returning(target, &alias, insert.returning.as_deref(), None, plain)?;
-        super::map::refuse_stale(returning.as_deref().unwrap_or_default(), &returning_columns, &table, None)?;
+        let returned = if plain { ReturnedMaps::Written } else { ReturnedMaps::Left };
+        let (returning, returning_columns) = self.bind_returning(target, &alias, insert.returning.as_deref(), None, returned)?;
         // What decides which row is in the way is read, and so is what DO UPDATE names of that row.
         let updates = match &on_conflict {
             OnConflict::DoUpdate { existing, assignments, condition, .. } => {

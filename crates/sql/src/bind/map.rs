@@ -4,7 +4,7 @@
 //! statement's names are resolved such a column is a call that stands for it ([`stored`]); then each use becomes a read of just the
 //! entries that it needs ([`super::map_reads`]). What is assigned to the column in terms of itself becomes a change of single entries.
 
-use super::scope::{Clause, ScopeColumn};
+use super::scope::{Clause, Scope, ScopeColumn};
 use super::{Binder, assign::internal_call};
 use crate::typed::tree::{ColId, Expr, ExprKind, FuncRef, Output, SetExpr};
 use crate::typed::walk;
@@ -52,7 +52,8 @@ fn call_of(e: &Expr) -> Option<(u32, &[Expr])> {
     }
 }
 
-/// The arguments of a call that stands for a stored column: the OID of the table of entries, the time to read at, the row's key.
+/// The arguments of a call that stands for a stored column: the OID of the table of entries, the time to read at (`true`: as the statement
+/// leaves them; a text: a time that no read has), the row's key.
 pub(super) fn stored_args(e: &Expr) -> Option<&[Expr]> {
     call_of(e).filter(|(oid, _)| *oid == STORED).map(|(_, args)| args)
 }
@@ -89,6 +90,22 @@ pub(super) fn stored(table: &TableDescriptor, column: &ColumnDescriptor, id_of: 
 /// The columns of maps among an item's are read as of a time.
 pub(super) fn read_as_of(columns: &mut [ScopeColumn], time: &Expr) {
     columns.iter_mut().for_each(|column| read_expr_as_of(&mut column.expr, time));
+}
+
+/// The columns of maps of the last item of a scope are read as the statement leaves them.
+pub(super) fn read_as_left(scope: &mut Scope) {
+    let left = Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(true))), SqlType::new(PgType::Bool));
+    if let Some(item) = scope.items.last_mut() {
+        read_as_of(&mut item.columns, &left);
+    }
+    let at = scope.items.len().checked_sub(1);
+    scope.star.iter_mut().filter(|column| column.item == at).for_each(|column| read_expr_as_of(&mut column.expr, &left));
+}
+
+/// Columns of maps in an expression are those of a version of a row, which cannot be read.
+pub(super) fn of_the_past(e: &mut Expr) {
+    let no_time = Expr::new(ExprKind::Const(ScalarValue::Utf8View(None)), SqlType::new(PgType::Text));
+    read_expr_as_of(e, &no_time);
 }
 
 fn read_expr_as_of(e: &mut Expr, time: &Expr) {
@@ -171,21 +188,21 @@ fn is_entries(args: &[Expr], column: &ColumnDescriptor) -> bool {
     matches!(args.first().map(|e| &e.kind), Some(ExprKind::Const(ScalarValue::UInt32(oid))) if *oid == column.entries)
 }
 
-/// 0A000 for RETURNING of maps that the statement changes: their entries would be those from before.
-pub(super) fn refuse_stale(
+/// 0A000 for RETURNING of maps of rows whose key the statement changes: entries follow their rows when it has ended.
+pub(super) fn refuse_moved(
     returning: &[(Output, Expr)],
     columns: &[(ColumnId, ColId)],
     table: &TableDescriptor,
-    assigned: Option<&[ColumnId]>,
+    assigned: &[ColumnId],
 ) -> PgResult<()> {
-    let moved = assigned.is_none_or(|assigned| table.key.iter().any(|part| assigned.contains(&part.column)));
-    for column in table.map_columns().filter(|c| moved || assigned.is_some_and(|assigned| assigned.contains(&c.id))) {
+    let moved = table.key.iter().any(|part| assigned.contains(&part.column));
+    for column in table.map_columns().filter(|_| moved) {
         let of_target = |args: &[Expr]| {
             is_entries(args, column)
                 && matches!(args.get(2).map(|e| &e.kind), Some(ExprKind::Column(id)) if columns.iter().any(|(_, own)| own == id))
         };
         if returning.iter().any(|(_, e)| any_stored(e, &mut |args| of_target(args))) {
-            let message = format!("RETURNING of column \"{}\", whose entries the statement changes, is not supported", column.name);
+            let message = format!("RETURNING of column \"{}\" of rows whose key the statement changes is not supported", column.name);
             return Err(PgError::unsupported(message).hint("SELECT it behind the statement."));
         }
     }

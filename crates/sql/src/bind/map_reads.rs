@@ -215,6 +215,12 @@ impl Binder<'_> {
             return Err(PgError::internal("a column of maps without a table of entries"));
         };
         let table = self.ctx.catalog.shared_table(*oid).ok_or_else(|| PgError::internal("a table of entries that does not exist"))?;
+        if time.ty.ty == PgType::Text {
+            let name = crate::catalog::deparse::quote_name(&table.name);
+            return Err(PgError::unsupported("maps are not part of the past of their table")
+                .detail("Entries are known since times of their own.")
+                .hint(format!("stoa_history('{name}') and {name} FOR SYSTEM_TIME tell what they were.")));
+        }
         // Who may read the column may read its entries.
         self.accesses.of(None, *oid);
         self.note_use(*oid, None);
@@ -235,10 +241,11 @@ impl Binder<'_> {
         for (own, given) in of_row.iter().zip(row) {
             conditions.push(self.operator("=", Some(own.clone()), given.clone())?);
         }
-        let as_of = (time.ty.ty != PgType::Unknown).then(|| Box::new(time.clone()));
+        let sees_own = time.ty.ty == PgType::Bool;
+        let as_of = (!sees_own && time.ty.ty != PgType::Unknown).then(|| Box::new(time.clone()));
         let (alias, scan_id) = (table.name.clone(), self.new_scan());
         let (key, value) = (key.clone(), value.clone());
-        let scan = TableScan { table, columns, alias, as_of, hints: Vec::new(), scan_id, rows_decided: true };
+        let scan = TableScan { table, columns, alias, as_of, hints: Vec::new(), scan_id, rows_decided: true, sees_own };
         Ok(EntryScan { scan, condition: and(conditions), key, value })
     }
 }

@@ -327,18 +327,20 @@ impl Binder<'_> {
                 columns.iter().all(|id| item.columns.iter().any(|c| matches!(c.expr.kind, ExprKind::Column(own) if own == *id)))
             })
         };
-        let found = self.matches.iter().rev().filter(|used| is_of(used)).find_map(|used| Some((used.clone(), used.index.clone()?)));
-        let Some((used, (index, places))) = found else {
+        let mut args = Vec::new();
+        for (used, (index, places)) in self.matches.iter().filter(|used| is_of(used)).filter_map(|used| Some((used, used.index.as_ref()?)))
+        {
+            let places: Vec<String> = places.iter().map(ToString::to_string).collect();
+            args.extend([text(&used.config), used.search.clone(), text(&index.to_string()), text(&places.join(","))]);
+            args.extend(used.columns.iter().cloned());
+        }
+        if args.is_empty() {
             return Err(PgError::new(
                 SqlState::INVALID_PARAMETER_VALUE,
                 "score_explained() needs a MATCH in WHERE over columns of the same FROM item that a full text index has",
             )
             .at(position));
-        };
-        let places: Vec<String> = places.iter().map(ToString::to_string).collect();
-        let index = Expr::new(ExprKind::Const(ScalarValue::Int64(Some(i64::from(index)))), SqlType::new(PgType::Int8));
-        let mut args = vec![text(&used.config), used.search, index, text(&places.join(","))];
-        args.extend(used.columns);
+        }
         Ok(Expr::new(ExprKind::Func { func: FuncRef(EXPLAINED.clone()), args }, SqlType::new(PgType::Text)))
     }
 

@@ -184,7 +184,8 @@ impl Definitions<'_> {
         }
     }
 
-    /// `pg_get_indexdef`: of a secondary index, or (without one) of the primary key. `pretty` leaves out what the path tells.
+    /// `pg_get_indexdef`: of a secondary index, or (without one) of the primary key. `pretty` leaves out what the path tells, and adds to
+    /// the primary key how the table's rows lie: it is what `\d` shows, and no definition that programs run.
     #[must_use]
     pub fn index(&self, table: &TableDescriptor, index: Option<&IndexDescriptor>, pretty: bool) -> String {
         let name = match index {
@@ -196,7 +197,10 @@ impl Definitions<'_> {
         let relation =
             if pretty { self.relation(named) } else { qualified(self.catalog, named).unwrap_or_else(|| quote_name(&table.name)) };
         let count = index.map_or_else(|| table.key_columns().count(), |i| i.parts.len());
-        let parts: Vec<String> = (0..count).filter_map(|n| self.index_column(table, index, n, true, pretty)).collect();
+        let parts: Vec<String> = match index {
+            None if pretty => script::key_parts(table),
+            _ => (0..count).filter_map(|n| self.index_column(table, index, n, true, pretty)).collect(),
+        };
         let method = index.map_or("btree", |i| i.method.as_str());
         let mut out = format!("CREATE {unique}INDEX {} ON {relation} USING {method} ({})", quote_name(&name), parts.join(", "));
         if let Some(index) = index {
@@ -214,6 +218,8 @@ impl Definitions<'_> {
             if let Some(predicate) = &index.predicate {
                 out.push_str(&format!(" WHERE {}", self.expr(Some(table), predicate, pretty)));
             }
+        } else if pretty {
+            out.push_str(&script::layout(table).unwrap_or_default());
         }
         out
     }

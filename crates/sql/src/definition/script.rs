@@ -188,9 +188,7 @@ impl Writer<'_> {
             lines.push(self.column(table, column)?);
         }
         if let Some(key) = &table.primary_key {
-            let direction = |p: &KeyPart| if p.descending { " DESC" } else { "" };
-            let parts: Vec<String> =
-                table.key.iter().map(|p| format!("{}{}", p.form.written(&column_name(table, p.column)), direction(p))).collect();
+            let parts = key_parts(table);
             let primary = self.definitions.constraint(table, &Constraint::PrimaryKey(key), false);
             // What follows the columns: deferral.
             let rest = primary.rsplit_once(')').map_or("", |(_, rest)| rest);
@@ -202,18 +200,9 @@ impl Writer<'_> {
         }
         let mut options: Vec<String> = table.options.iter().map(|(name, value)| format!("{name} = {}", quote_text(value))).collect();
         options.extend(table.dynamic_column().map(|column| format!("dynamic_columns = {}", quote_text(&column.name))));
-        match table.families.as_slice() {
-            [only] if only.name == "f" => options.extend(family_options(&only.options)),
-            families => lines.extend(families.iter().map(|f| family(table, f))),
-        }
-        if let Some(salt) = &table.salt {
-            options.push(format!("salt_buckets = {}", salt.buckets));
-            let whole = salt.columns.len() == table.key_columns().count();
-            if !whole {
-                let names: Vec<&str> = salt.columns.iter().filter_map(|id| table.column(*id)).map(|c| c.name.as_str()).collect();
-                options.push(format!("salt_columns = {}", quote_text(&names.join(","))));
-            }
-        }
+        let (families, layout) = families_and_options(table);
+        lines.extend(families);
+        options.extend(layout);
         let mut out = format!("CREATE TABLE {} (\n    {}\n)", self.name(table.oid)?, lines.join(",\n    "));
         if lines.is_empty() {
             out = format!("CREATE TABLE {} ()", self.name(table.oid)?);
@@ -247,9 +236,7 @@ impl Writer<'_> {
             }
             lines.push(line);
         }
-        let direction = |p: &KeyPart| if p.descending { " DESC" } else { "" };
-        let parts: Vec<String> =
-            table.key.iter().map(|p| format!("{}{}", p.form.written(&column_name(table, p.column)), direction(p))).collect();
+        let parts = key_parts(table);
         let schema = self.catalog.schema(raw.schema).map_or("", |s| if s.oid == PUBLIC_OID { "default" } else { s.name.as_str() });
         Ok(format!(
             "CREATE FOREIGN TABLE {} (\n    {}\n) OPTIONS (\"table\" {}, key_format {});",
@@ -435,6 +422,45 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
+
+/// The parts of a row key as they are written.
+pub(super) fn key_parts(table: &TableDescriptor) -> Vec<String> {
+    let direction = |p: &KeyPart| if p.descending { " DESC" } else { "" };
+    table.key.iter().map(|p| format!("{}{}", p.form.written(&column_name(table, p.column)), direction(p))).collect()
+}
+
+/// FAMILY clauses, where it takes some to say how rows lie, and the options of WITH that are about that.
+fn families_and_options(table: &TableDescriptor) -> (Vec<String>, Vec<String>) {
+    let (mut lines, mut options) = (Vec::new(), Vec::new());
+    match table.families.as_slice() {
+        [only] if only.name == "f" => options.extend(family_options(&only.options)),
+        families => lines.extend(families.iter().map(|f| family(table, f))),
+    }
+    if let Some(salt) = &table.salt {
+        options.push(format!("salt_buckets = {}", salt.buckets));
+        let whole = salt.columns.len() == table.key_columns().count();
+        if !whole {
+            let names: Vec<&str> = salt.columns.iter().filter_map(|id| table.column(*id)).map(|c| c.name.as_str()).collect();
+            options.push(format!("salt_columns = {}", quote_text(&names.join(","))));
+        }
+    }
+    (lines, options)
+}
+
+/// How a table's rows lie, behind the parts of its key: options, split points, families. Nothing where all of it is usual.
+///
+/// # Errors
+/// XX000 for split points that are none.
+pub(super) fn layout(table: &TableDescriptor) -> PgResult<String> {
+    let (families, options) = families_and_options(table);
+    let mut out = String::new();
+    if !options.is_empty() {
+        out.push_str(&format!(" WITH ({})", options.join(", ")));
+    }
+    out.push_str(&split(table)?);
+    families.iter().for_each(|family| out.push_str(&format!(", {family}")));
+    Ok(out)
 }
 
 fn column_name(table: &TableDescriptor, id: ColumnId) -> String {

@@ -138,9 +138,10 @@ pub static SNIPPET: LazyLock<Arc<Func>> = LazyLock::new(|| {
     Arc::new(func)
 });
 
-/// `match_explained(configuration, search string, index, places of the columns in it, column, …)`: what the score of a row comes from.
+/// `match_explained(configuration, search string, index, places of the columns in it, column, …)`: what the score of a row comes from. What
+/// several MATCHes give to it stands one behind the other.
 pub static EXPLAINED: LazyLock<Arc<Func>> = LazyLock::new(|| {
-    let args = [PgType::Text, PgType::Text, PgType::Int8, PgType::Text, PgType::Text];
+    let args = [PgType::Text, PgType::Text, PgType::Text, PgType::Text, PgType::Text];
     let mut func =
         Func::of_kind(EXPLAINED_FUNCTION, &args, PgType::Text, FuncKind::System, "what the score of a row comes from").lax().variadic();
     func.volatility = Volatility::Volatile;

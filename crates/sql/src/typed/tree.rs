@@ -259,6 +259,8 @@ pub struct TableScan {
     pub scan_id: u32,
     /// It was decided which of the table's rows are seen: see [`crate::bind::policy`].
     pub rows_decided: bool,
+    /// What the statement itself has written is seen, too: for RETURNING.
+    pub sees_own: bool,
 }
 
 impl PartialEq for TableScan {

@@ -44,6 +44,16 @@ impl Parser<'_> {
         if self.keyword("returning") { self.select_list().map(Some) } else { Ok(None) }
     }
 
+    /// Versions have the times of commits.
+    fn refuse_timestamp(&self) -> Parse<()> {
+        if !(self.peek_keyword(0, "using") && self.peek_keyword(1, "timestamp")) {
+            return Ok(());
+        }
+        Err(self.unsupported("USING TIMESTAMP is not supported").with_hint(
+            "A value has the time of its commit. CREATE TABLE … TIMESTAMP FROM column lets UPSERT replace no row by one whose time is older.",
+        ))
+    }
+
     fn overriding(&mut self) -> Parse<Option<ObjectName>> {
         let span = self.span();
         if !self.keyword("overriding") {
@@ -73,6 +83,7 @@ impl Parser<'_> {
             columns = self.list(Self::inserted_column)?;
             self.expect_token(&Token::RParen)?;
         }
+        self.refuse_timestamp()?;
         columns.extend(self.overriding()?);
         // DEFAULT VALUES is for all columns: none is named before it.
         let source = if columns.is_empty() && self.keywords(&["default", "values"]) {
@@ -85,6 +96,7 @@ impl Parser<'_> {
             }
             Some(self.query()?)
         };
+        self.refuse_timestamp()?;
         let mut source = source;
         let partitioned = self.partitioned(partition, &mut columns, source.as_deref_mut())?;
         let on = if !replace_into && self.keyword("on") { Some(ast::OnInsert::OnConflict(self.on_conflict()?)) } else { None };
@@ -344,6 +356,7 @@ impl Parser<'_> {
 
     fn update(&mut self, start: usize) -> Parse<Statement> {
         let relation = self.changed_table()?;
+        self.refuse_timestamp()?;
         self.expect("set")?;
         let assignments = self.assignments()?;
         let from = if self.keyword("from") { Some(ast::UpdateTableFromKind::AfterSet(self.table_list()?)) } else { None };

@@ -20,7 +20,10 @@ pub struct DroppedTable {
     pub schema: String,
     /// Those that its columns own.
     pub sequences: Vec<SequenceDescriptor>,
-    /// Of the table and of its sequences, where anything was said.
+    /// The tables of entries of its maps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub entries: Vec<TableDescriptor>,
+    /// Of the table, its sequences and its entries, where anything was said.
     pub rights: Vec<(Oid, Rights)>,
     /// Both in microseconds since 1970.
     pub dropped_us: i64,
@@ -28,18 +31,27 @@ pub struct DroppedTable {
 }
 
 impl DroppedTable {
-    /// A table as it is in a catalog, with the sequences that its columns own; the times are when it is dropped and until when it is kept.
+    /// A table as it is in a catalog, with the sequences that its columns own and the entries of its maps; the times are when it is dropped
+    /// and until when it is kept.
     #[must_use]
-    pub fn new(catalog: &CatalogSnapshot, table: TableDescriptor, schema: &str, sequences: &[Oid], times: (i64, i64)) -> Self {
+    pub fn new(
+        catalog: &CatalogSnapshot,
+        table: TableDescriptor,
+        entries: Vec<TableDescriptor>,
+        schema: &str,
+        sequences: &[Oid],
+        times: (i64, i64),
+    ) -> Self {
         let sequence = |oid: &Oid| match catalog.relation(*oid).map(|relation| &**relation) {
             Some(Relation::Sequence(sequence)) => Some(sequence.clone()),
             _ => None,
         };
         let authority = catalog.authority();
-        let said = sequences.iter().chain([&table.oid]).filter(|oid| authority.says_of(RightsOf::Relation(**oid)));
+        let tables = entries.iter().chain([&table]).map(|table| &table.oid);
+        let said = sequences.iter().chain(tables).filter(|oid| authority.says_of(RightsOf::Relation(**oid)));
         let rights = said.map(|oid| (*oid, (*authority.rights(RightsOf::Relation(*oid))).clone())).collect();
         let sequences = sequences.iter().filter_map(sequence).collect();
-        Self { table, schema: schema.to_owned(), sequences, rights, dropped_us: times.0, kept_until_us: times.1 }
+        Self { table, schema: schema.to_owned(), sequences, entries, rights, dropped_us: times.0, kept_until_us: times.1 }
     }
 
     #[must_use]
@@ -47,7 +59,7 @@ impl DroppedTable {
         self.table.oid
     }
 
-    /// The table and its sequences as they come back to a schema under a name. What belongs to the table has the names that it had, but with
+    /// The table, its sequences and its entries as they come back to a schema under a name. What belongs to the table has the names that it had, but with
     /// the new one in front, and a number behind if they are taken; `cut` makes one of a name and what stands behind it, `tell` hears of kinds
     /// of parts that are called otherwise, with their old and new names.
     #[must_use]
@@ -58,8 +70,8 @@ impl DroppedTable {
         name: String,
         cut: &dyn Fn(&str, Option<&str>, &str) -> String,
         tell: &dyn Fn(&str, &str, &str),
-    ) -> (TableDescriptor, Vec<SequenceDescriptor>) {
-        let (mut table, mut sequences) = (self.table.clone(), self.sequences.clone());
+    ) -> (TableDescriptor, Vec<SequenceDescriptor>, Vec<TableDescriptor>) {
+        let (mut table, mut sequences, mut entries) = (self.table.clone(), self.sequences.clone(), self.entries.clone());
         let (old, new) = (&self.table.name, &name);
         let mut given = BTreeSet::from([name.clone()]);
         let mut free = |kind: &str, name: &mut String| {
@@ -77,13 +89,19 @@ impl DroppedTable {
             given.insert(chosen.clone());
             *name = chosen;
         };
-        if let Some(key) = &mut table.primary_key {
-            free("primary key", &mut key.name);
+        for table in &mut entries {
+            table.schema = schema;
+            free("table", &mut table.name);
         }
-        for index in &mut table.indexes {
-            free("index", &mut index.name);
-            if let Some(constraint) = &mut index.constraint {
-                constraint.name.clone_from(&index.name);
+        for table in std::iter::once(&mut table).chain(&mut entries) {
+            if let Some(key) = &mut table.primary_key {
+                free("primary key", &mut key.name);
+            }
+            for index in &mut table.indexes {
+                free("index", &mut index.name);
+                if let Some(constraint) = &mut index.constraint {
+                    constraint.name.clone_from(&index.name);
+                }
             }
         }
         for sequence in &mut sequences {
@@ -91,10 +109,15 @@ impl DroppedTable {
             free("sequence", &mut sequence.name);
         }
         (table.schema, table.name) = (schema, name);
-        (table, sequences)
+        (table, sequences, entries)
     }
 
-    /// What was said of the table, or of one of its sequences.
+    /// The table, and those of its entries.
+    pub fn tables(&self) -> impl Iterator<Item = &TableDescriptor> {
+        std::iter::once(&self.table).chain(&self.entries)
+    }
+
+    /// What was said of the table, of one of its sequences, or of entries.
     #[must_use]
     pub fn rights(&self, oid: Oid) -> Option<&Rights> {
         self.rights.iter().find(|(of, _)| *of == oid).map(|(_, rights)| rights)
@@ -109,6 +132,6 @@ impl DroppedTable {
     /// The stored ids of tables that it has.
     #[must_use]
     pub fn storage(&self) -> Vec<TableId> {
-        storage_of(&Relation::Table(self.table.clone()))
+        self.tables().flat_map(|table| storage_of(&Relation::Table(table.clone()))).collect()
     }
 }

@@ -322,6 +322,14 @@ pub fn encode_rights(of: RightsOf, rights: &Rights) -> PgResult<Vec<u8>> {
     versioned(version, rights)
 }
 
+/// The cell of a dropped table's row.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_dropped(dropped: &DroppedTable) -> PgResult<Vec<u8>> {
+    versioned(if dropped.entries.is_empty() { VERSION } else { MAPS }, dropped)
+}
+
 fn versioned<T: Serialize>(version: u8, value: &T) -> PgResult<Vec<u8>> {
     let mut out = vec![version];
     serde_json::to_writer(&mut out, value).map_err(|e| PgError::internal(format!("a descriptor cannot be written: {e}")))?;
@@ -653,7 +661,10 @@ mod tests {
         let int = stoa_pg::SqlType::new(stoa_pg::PgType::Int4);
         let table = crate::row::samples::table(&[("id", int)], &[(0, false)], &[(stoa_store::Layout::Packed, &[])]);
         let table = TableDescriptor { oid: 20_000, storage: TableId(77), ..table };
-        store.create_table(&crate::row::RowCodec::table_schema(&table)).await.unwrap();
+        let entries = vec![TableDescriptor { oid: 20_002, storage: TableId(78), ..table.clone() }];
+        for table in entries.iter().chain([&table]) {
+            store.create_table(&crate::row::RowCodec::table_schema(table)).await.unwrap();
+        }
         let sequence = SequenceDescriptor {
             oid: 20_001,
             schema: PUBLIC_OID,
@@ -670,18 +681,25 @@ mod tests {
             temporary: false,
         };
         put(&*store, &sequence_key(20_001), b"state").await.unwrap();
-        let dropped =
-            DroppedTable { table, schema: "public".into(), sequences: vec![sequence], rights: Vec::new(), dropped_us: 1, kept_until_us: 2 };
-        put(&*store, &dropped_key(20_000), &encode(&dropped).unwrap()).await.unwrap();
+        let dropped = DroppedTable {
+            table,
+            schema: "public".into(),
+            sequences: vec![sequence],
+            entries,
+            rights: Vec::new(),
+            dropped_us: 1,
+            kept_until_us: 2,
+        };
+        put(&*store, &dropped_key(20_000), &encode_dropped(&dropped).unwrap()).await.unwrap();
         let catalog = crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
         assert_eq!(*catalog.dropped()[&20_000], dropped);
         assert!(catalog.relations().all(|r| r.oid() != 20_000));
-        assert!(store.describe_table(TableId(77)).await.unwrap().is_some());
+        assert!(store.describe_table(TableId(77)).await.unwrap().is_some() && store.describe_table(TableId(78)).await.unwrap().is_some());
         assert!(get(&*store, &sequence_key(20_001)).await.unwrap().is_some());
         // Purged, nothing names them.
         delete(&*store, &dropped_key(20_000)).await.unwrap();
         crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
-        assert!(store.describe_table(TableId(77)).await.unwrap().is_none());
+        assert!(store.describe_table(TableId(77)).await.unwrap().is_none() && store.describe_table(TableId(78)).await.unwrap().is_none());
         assert!(get(&*store, &sequence_key(20_001)).await.unwrap().is_none());
     }
 

@@ -74,7 +74,7 @@ pub(super) fn simple_scan(rel: &Rel) -> Option<SimpleScan<'_>> {
         rel = input;
     }
     let base = match rel {
-        Rel::Scan(scan) if scan.as_of.is_none() => Base::Scan(scan),
+        Rel::Scan(scan) if scan.as_of.is_none() && !scan.sees_own => Base::Scan(scan),
         Rel::Values { columns, rows } if filters.is_empty() && sort.is_empty() && rows.len() <= MAX_VALUES => Base::Values(columns, rows),
         Rel::One if filters.is_empty() && sort.is_empty() => Base::One,
         _ => return None,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use stoa_exec::environment::StatementContext;
 use stoa_exec::fulltext::matching::MATCH_FUNCTION;
-use stoa_exec::fulltext::read::{RowOrder, SearchRequest, SearchRows, SomeRows};
+use stoa_exec::fulltext::read::{Requested, RowOrder, SearchRequest, SearchRows, SomeRows};
 use stoa_exec::fulltext::scan::Match;
 use stoa_exec::fulltext::{TextIndexes, tsquery};
 use stoa_exec::nodes::scan_output::ScanTable;
@@ -94,6 +94,10 @@ impl TextRead {
             }
         }
         for (_, filter) in filters.iter().enumerate().filter(|(at, _)| !answered.contains(at)) {
+            // Other indexes may answer it, and have their share in the score.
+            if filter.any(&mut |e| matches!(&e.kind, ExprKind::Func { func, .. } if func.0.name == MATCH_FUNCTION)) {
+                return Ok(None);
+            }
             let mut columns = Vec::new();
             columns_of(filter, &mut columns);
             if columns.iter().filter_map(|c| column_id(scan, *c)).any(|id| weighed.contains(&id)) {
@@ -218,7 +222,7 @@ impl CompiledRead {
         if fetch == Some(0) {
             return Ok(CompiledRows::Rows(None));
         }
-        let sought = SearchRequest { feed: Arc::clone(text.feed()), index, query: Arc::new(query) };
+        let sought = SearchRequest { feed: Arc::clone(text.feed()), what: Requested::Index { index, query: Arc::new(query) } };
         let room = fetch.unwrap_or(FEW_ROWS).min(FEW_ROWS);
         let mut rows = SearchRows::new(table, sought, Arc::clone(&self.read), search.order, room)?;
         // Only their number is wanted, or all must be looked at; the rows of both ways are as many.
