@@ -131,8 +131,12 @@ def nothing_acknowledged_is_lost(server):
 
 
 def a_second_process_is_refused(server):
+    mark = pathlib.Path(server.data) / "spill" / "mark"
+    mark.touch()
+    spilled = list(mark.parent.iterdir())
     second = subprocess.run([BINARY, "serve", "--data", server.data, "--listen", f"127.0.0.1:{free_port()}"], capture_output=True, text=True, timeout=30)
     assert second.returncode != 0, "a second process took the directory"
+    assert list(mark.parent.iterdir()) == spilled, "it touched what the first one spills"
     with server.connect() as c:
         assert c.execute("SELECT 1").fetchone() == (1,)
 

@@ -108,11 +108,11 @@ pub async fn open_for(options: &DataOptions, max_sessions: usize) -> Result<Data
     let shared = limit - own;
     check_place(options)?;
     make_directory(&options.data)?;
+    let store = open_store(options, shared / 4).await?;
+    // What an earlier process spilled is of no use; that it is not another one that still runs, the open store tells.
     let spill = options.data.join("spill");
-    // What an earlier process spilled is of no use.
     let _ = std::fs::remove_dir_all(&spill);
     make_directory(&spill)?;
-    let store = open_store(options, shared / 4).await?;
     let interval = std::time::Duration::try_from_secs_f64(options.scrub_interval * 3600.0)
         .map_err(|_| CommandError::Usage("--scrub-interval must be a number of hours".into()))?;
     let database = DatabaseOptions {
