@@ -61,18 +61,13 @@ QUICK = {
     "alembic": (python("alembic"), ["python:alembic", "python:asyncpg", "python:greenlet"]),
     "django": (python("django"), ["python:django"]),
     "odbc": (python("odbc"), ["python:pyodbc", "odbc:PostgreSQL Unicode"]),
-    "dump": (python("dump"), ["pg_dump", "pg_dumpall", "pg_restore", "psql"]),
     "node-pg": (node("node_pg"), ["node", "node:pg", "node:pg-cursor", "node:pg-copy-streams"]),
-    "drizzle": (node("drizzle"), ["node", "node:drizzle-kit", "node:drizzle-orm"]),
-    "knex": (node("knex"), ["node", "node:knex"]),
     "pgx": ([COMPARED / "built.sh", "pgx"], ["go"]),
 }
 SLOW = {
-    "typeorm": (node("typeorm"), ["node", "node:typeorm"]),
-    "sequelize": (node("sequelize"), ["node", "node:sequelize"]),
-    "prisma": (node("prisma"), ["node", "node:prisma", "node:@prisma/client", "node:@prisma/adapter-pg"]),
-    "java-tools": ([COMPARED / "built.sh", "java"], ["mvn", "java"]),
-    "sqlx": ([COMPARED / "built.sh", "sqlx"], ["cargo"]),
+    "dump": (python("dump"), ["pg_dump", "pg_dumpall", "pg_restore", "psql"]),
+    "drizzle": (node("drizzle"), ["node", "node:drizzle-kit", "node:drizzle-orm"]),
+    "java-tools": ([COMPARED / "built.sh", "java"], ["mvn", "javac"]),
 }
 
 
@@ -152,7 +147,8 @@ def compared(name, command, ours, theirs):
         with psycopg.connect(dsn(sides[i]), autocommit=True) as admin:
             admin.execute(f"DROP DATABASE IF EXISTS {ROLE} WITH (FORCE)")
             admin.execute(f"CREATE DATABASE {ROLE} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C.UTF-8'")
-        results[i] = run(command, {**sides[i], "PGDATABASE": ROLE})
+        other = {f"OTHER_{name}": value for side in sides if side is not sides[i] for name, value in side.items()}
+        results[i] = run(command, {**sides[i], **other, "PGDATABASE": ROLE})
 
     began = time.monotonic()
     threads = [threading.Thread(target=one, args=(i,)) for i in range(len(sides))]
