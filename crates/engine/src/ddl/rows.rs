@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use stoa_exec::index::build::Watched;
 use stoa_exec::index::sorter::EntrySorter;
-use stoa_exec::write::constraint::index_part;
+use stoa_exec::write::constraint::index_parts;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_sql::typed::evaluator::TableEvaluator;
 use stoa_sql::typed::guard::{as_test, only_where};
@@ -205,7 +205,8 @@ impl<'a> RowWriter<'a> {
                     encoder.is_exclusive(row) && !target.seen.insert(xxh3_128(&entry))
                 };
                 if taken {
-                    let names = target.index.parts.iter().map(|p| index_part(&self.table, &p.key)).collect();
+                    let names =
+                        index_parts(&self.work.ctx.definitions(), &self.table, &target.index).into_iter().map(|(name, _)| name).collect();
                     let values = target.index.parts.iter().zip(&parts).filter_map(|(p, a)| Some((p.ty.clone(), a.clone()?))).collect();
                     return Err(duplicate(&self.work, &self.table, &target.index.name, names, values, row));
                 }

@@ -8,7 +8,7 @@ use super::compiled::kept::is_steady;
 use super::compiled::{CompiledQuery, CompiledRows};
 use super::decorrelate::{Apply, ApplyKind};
 use super::relation::Planner;
-use arrow::array::RecordBatch;
+use arrow::array::{Array, AsArray, RecordBatch};
 use async_trait::async_trait;
 use datafusion::common::ScalarValue;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -17,7 +17,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stoa_exec::node::extend;
 use stoa_exec::nodes::apply::{ApplyExec, Correlated, Gives, Subquery};
-use stoa_pg::{PgResult, SqlType};
+use stoa_pg::{EvalContext, PgResult, SqlType};
+use stoa_sql::typed::evaluator::TableEvaluator;
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind, Rel};
 use stoa_sql::typed::walk;
 use stoa_table::access::Preferences;
@@ -182,7 +183,45 @@ impl Subquery for Running {
             }
             _ => None,
         });
+        if gives_nothing(&planner.ctx.eval, &planner.ctx.params, &rel) {
+            return Ok(Vec::new());
+        }
         planner.run(&rel, &self.subquery.columns).await
+    }
+}
+
+/// Whether conditions of constants leave no rows of a relation: those on the row that it is asked for, such as the branch of a CASE.
+fn gives_nothing(eval: &EvalContext, params: &[ScalarValue], rel: &Rel) -> bool {
+    let nothing = |rel: &Rel| gives_nothing(eval, params, rel);
+    let fails = |e: &Expr| {
+        let mut columns = Vec::new();
+        walk::columns_of(e, &mut columns);
+        if !columns.is_empty() || !walk::is_plain(e) || walk::walk_volatile(e) {
+            return false;
+        }
+        let values = TableEvaluator::new(eval, params, &[], std::slice::from_ref(e)).and_then(|computed| computed.evaluate(Vec::new(), 1));
+        values.is_ok_and(|values| {
+            values.first().and_then(|v| v.as_boolean_opt()).is_some_and(|v| v.len() == 1 && (v.is_null(0) || !v.value(0)))
+        })
+    };
+    match rel {
+        Rel::Filter { input, predicate } => {
+            let failed = match &predicate.kind {
+                ExprKind::And(parts) => parts.iter().any(fails),
+                _ => fails(predicate),
+            };
+            failed || nothing(input)
+        }
+        Rel::Aggregate { input, groups, sets: None, .. } if !groups.is_empty() => nothing(input),
+        Rel::Limit { input, offset: None, fetch: Some(Expr { kind: ExprKind::Const(_), .. }), .. }
+        | Rel::Project { input, .. }
+        | Rel::Barrier { input }
+        | Rel::Sort { input, .. }
+        | Rel::Window { input, .. }
+        | Rel::ProjectSet { input, .. }
+        | Rel::Distinct { input, .. }
+        | Rel::DistinctOn { input, .. } => nothing(input),
+        _ => false,
     }
 }
 

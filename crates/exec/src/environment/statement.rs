@@ -11,6 +11,7 @@ use std::sync::Arc;
 use stoa_pg::context::System;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
 use stoa_sql::catalog::names::{class_named, shown_relation};
+use stoa_sql::definition::Definitions;
 use stoa_sql::privileges::may_schema;
 use stoa_table::catalog::acl::PUBLIC_GRANTEE;
 use stoa_table::catalog::role::{FIRST_SUPERUSER, READ_ALL_STATS};
@@ -73,6 +74,12 @@ impl Deref for StatementContext {
 }
 
 impl StatementContext {
+    /// What definitions of objects are printed against.
+    #[must_use]
+    pub fn definitions(&self) -> Definitions<'_> {
+        Definitions { catalog: &self.catalog, path: &self.search_path, eval: &self.eval }
+    }
+
     /// The same with another catalog to look names up in.
     #[must_use]
     pub fn with_catalog(&self, catalog: Arc<CatalogSnapshot>, search_path: Arc<[Oid]>) -> Self {

@@ -217,8 +217,3 @@ pub fn acl(ctx: &StatementContext, of: RightsOf) -> V {
     let authority = ctx.catalog.authority();
     authority.rights(of).acl.as_ref().map_or(V::Null, |acl| V::Texts(acl_texts(authority, acl)))
 }
-
-/// What definitions of objects are printed against.
-pub fn definitions_of(ctx: &StatementContext) -> stoa_sql::definition::Definitions<'_> {
-    stoa_sql::definition::Definitions { catalog: &ctx.catalog, path: &ctx.search_path, eval: &ctx.eval }
-}

@@ -12,6 +12,7 @@ use arrow::array::{Array, ArrayRef};
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
 use stoa_sql::catalog::deparse::quote_name;
+use stoa_sql::definition::Definitions;
 use stoa_sql::typed::tree::{AsksCheck, RowChecks};
 use stoa_table::catalog::policy::hides_rows;
 use stoa_table::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, IndexKey, ObjectClass, Privileges, RightsOf, TableDescriptor};
@@ -200,17 +201,10 @@ pub fn named(table: &TableDescriptor, columns: impl Iterator<Item = ColumnId>) -
     columns.filter_map(|id| table.column(id)).map(|c| (c.name.clone(), c.ty.clone())).collect()
 }
 
-/// The parts of a unique index as details of errors name them: columns as SQL writes them, expressions as they are stored.
-pub fn index_parts(table: &TableDescriptor, index: &IndexDescriptor) -> Vec<(String, SqlType)> {
-    index.parts.iter().map(|part| (index_part(table, &part.key), part.ty.clone())).collect()
-}
-
-/// A part of an index as details of errors name it.
-pub fn index_part(table: &TableDescriptor, key: &IndexKey) -> String {
-    match key {
-        IndexKey::Column(id) => table.column(*id).map_or_else(String::new, |c| quote_name(&c.name)),
-        IndexKey::Expr(sql) => sql.clone(),
-    }
+/// The parts of a unique index as details of errors name them: as they are printed.
+pub fn index_parts(definitions: &Definitions<'_>, table: &TableDescriptor, index: &IndexDescriptor) -> Vec<(String, SqlType)> {
+    let name = |n| definitions.index_column(table, Some(index), n, false, true).unwrap_or_default();
+    index.parts.iter().enumerate().map(|(n, part)| (name(n), part.ty.clone())).collect()
 }
 
 /// 23505 for the primary key.
@@ -232,7 +226,7 @@ pub fn duplicate_primary_key(writer: &TableWriter, rows: &Rows, row: usize) -> P
 /// # Errors
 /// The entries are not of the index.
 pub fn duplicate_entry(writer: &TableWriter, index: &IndexWriter, entries: &Entries<'_>, row: usize) -> PgResult<PgError> {
-    let columns = index_parts(&writer.table, &index.descriptor);
+    let columns = index_parts(&writer.ctx.definitions(), &writer.table, &index.descriptor);
     let shown = may_read(&writer.ctx, &writer.table, columns_of_parts(&index.descriptor));
     Ok(duplicate(writer, index.constraint_name(), shown.then_some(key_text(&writer.ctx.eval, &columns, &entries.parts, row)?)).row(row))
 }

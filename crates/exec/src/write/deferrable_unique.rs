@@ -17,6 +17,7 @@ use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::{EvalContext, PgError, PgResult};
+use stoa_sql::definition::Definitions;
 use stoa_table::catalog::{IndexDescriptor, Oid, TableDescriptor};
 use stoa_table::clock::{Clock, SystemClock};
 use stoa_table::row::{ColumnSource, INDEX_FAMILY, IndexCodec, IndexEncoder, KeyList, RowCodec, ScanDecoder};
@@ -154,7 +155,9 @@ pub async fn check(
     let expiry = Expiry::of(&catalog, table)?;
     for (row, key) in keys.iter().enumerate() {
         if owners(&view, table, &codec, key, expiry.as_ref()).await?.len() > 1 {
-            let key = if told { Some(key_text(&EvalContext::default(), &index_parts(table, index), values, row)?) } else { None };
+            let eval = EvalContext::default();
+            let parts = index_parts(&Definitions { catalog: &catalog, path: &[], eval: &eval }, table, index);
+            let key = if told { Some(key_text(&eval, &parts, values, row)?) } else { None };
             return Err(violation(txn, table, index, key));
         }
     }

@@ -16,6 +16,16 @@ use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, ViewColumn, View
 pub fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor, pretty: bool) -> PgResult<String> {
     let mut parsed = stoa_syntax::parse(&view.sql).map_err(crate::bind::syntax_error)?;
     let Some(ast::Statement::Query(query)) = parsed.first_mut().map(|p| &mut p.statement) else { return Ok(view.sql.clone()) };
+    // Parentheses around all of it say nothing.
+    while let ast::SetExpr::Query(inner) = query.body.as_ref()
+        && query.with.is_none()
+        && query.order_by.is_none()
+        && query.limit_clause.is_none()
+        && query.fetch.is_none()
+        && query.locks.is_empty()
+    {
+        *query = inner.clone();
+    }
     let mut known = Vec::new();
     columns_of_each(&query.body, &mut known);
     by_number(query, &view.columns, known.first().map_or(&[], Vec::as_slice));
@@ -23,6 +33,7 @@ pub fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor
     if !pretty {
         let _ = VisitMut::visit(query, &mut Parentheses);
     }
+    let _ = VisitMut::visit(query, &mut Quotes);
     speak(query);
     Ok(format!("{};", spoken(&said(&lay_out(query, &view.columns, &known, pretty)))))
 }
@@ -87,6 +98,44 @@ impl VisitorMut for Parentheses {
             _ => {}
         }
         ControlFlow::Continue(())
+    }
+}
+
+/// Takes the quotes off names that need none.
+struct Quotes;
+
+impl VisitorMut for Quotes {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        match expr {
+            ast::Expr::Identifier(name) => plain(name),
+            ast::Expr::CompoundIdentifier(parts) => parts.iter_mut().for_each(plain),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        match factor {
+            TableFactor::Table { name, alias, args: None, .. } => {
+                for part in &mut name.0 {
+                    if let ObjectNamePart::Identifier(name) = part {
+                        plain(name);
+                    }
+                }
+                alias.iter_mut().for_each(|alias| plain(&mut alias.name));
+            }
+            TableFactor::Derived { alias, .. } => alias.iter_mut().for_each(|alias| plain(&mut alias.name)),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn plain(name: &mut Ident) {
+    if name.quote_style == Some('"') {
+        *name = quoted(&name.value);
     }
 }
 
@@ -294,7 +343,7 @@ fn by_number(query: &mut ast::Query, columns: &[ViewColumn], of_table: &[String]
 
 /// A query over lines as PostgreSQL prints it, as far as its outermost SELECTs go. `known` are the columns of the only table of each.
 fn lay_out(query: &ast::Query, columns: &[ViewColumn], known: &[Vec<String>], pretty: bool) -> String {
-    let mut known = known.iter();
+    let (of_table, mut known) = (known.first().map_or(&[][..], Vec::as_slice), known.iter());
     let Some(body) = lay_out_body(&query.body, columns, &mut known, pretty) else {
         let list: Vec<String> = columns.iter().map(|c| crate::catalog::deparse::quote_name(&c.name)).collect();
         let same = names_of(&query.body).iter().zip(columns).all(|(name, column)| name.as_deref() == Some(&column.name));
@@ -302,7 +351,8 @@ fn lay_out(query: &ast::Query, columns: &[ViewColumn], known: &[Vec<String>], pr
     };
     let mut out = query.with.as_ref().map_or_else(String::new, |with| format!(" {with}\n"));
     out.push_str(&body);
-    if let Some(order) = &query.order_by {
+    if let Some(mut order) = query.order_by.clone() {
+        qualify_order(&mut order, &query.body, of_table);
         out.push_str(&format!("\n  {order}"));
     }
     if let Some(limit) = &query.limit_clause {
@@ -398,14 +448,36 @@ fn unnested(expr: &ast::Expr) -> &ast::Expr {
     }
 }
 
-fn lay_out_select(select: &ast::Select, columns: &[ViewColumn], known: &[String], pretty: bool) -> String {
-    // Columns are shown with the table's name, as PostgreSQL does.
-    let single = match select.from.as_slice() {
+/// What the only table in FROM is called.
+fn only_table(select: &ast::Select) -> Option<Ident> {
+    match select.from.as_slice() {
         [ast::TableWithJoins { relation: TableFactor::Table { name, alias, .. }, joins }] if joins.is_empty() => {
             alias.as_ref().map(|a| a.name.clone()).or_else(|| name.0.last().and_then(|p| p.as_ident().cloned()))
         }
         _ => None,
-    };
+    }
+}
+
+/// The keys of a SELECT's ORDER BY with the table's name before its columns. A name that stands alone means a column of the result first.
+fn qualify_order(order: &mut ast::OrderBy, body: &ast::SetExpr, known: &[String]) {
+    let ast::SetExpr::Select(select) = body else { return };
+    let (Some(table), ast::OrderByKind::Expressions(keys)) = (only_table(select), &mut order.kind) else { return };
+    for key in keys {
+        let of_result = |name: &str| {
+            select.projection.iter().any(|item| match item {
+                SelectItem::ExprWithAlias { expr, alias } => fold(alias) == name && own_name(expr).as_deref() != Some(name),
+                _ => false,
+            })
+        };
+        if !matches!(&key.expr, ast::Expr::Identifier(name) if of_result(&fold(name))) {
+            qualify(&mut key.expr, &table, known);
+        }
+    }
+}
+
+fn lay_out_select(select: &ast::Select, columns: &[ViewColumn], known: &[String], pretty: bool) -> String {
+    // Columns are shown with the table's name, as PostgreSQL does.
+    let single = only_table(select);
     let show = |expr: &ast::Expr| {
         let mut expr = expr.clone();
         if let Some(table) = &single {

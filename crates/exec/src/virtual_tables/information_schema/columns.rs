@@ -1,7 +1,7 @@
 //! `columns`: the columns of tables and views.
 
 use super::super::builder::{Builder, V, yes};
-use super::super::objects::{definitions_of, schema_of, tables};
+use super::super::objects::{schema_of, tables};
 use super::privileges::{is_column_shown, is_shown};
 use super::written;
 use crate::environment::StatementContext;
@@ -83,7 +83,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             for (i, c) in v.columns.iter().enumerate() {
                 let mut cells = column_cells(ctx, v.schema, &v.name, &c.name, i as i64 + 1, &c.ty);
                 cells.extend([
-                    ("column_default", c.default.clone().map(|text| definitions_of(ctx).expr(None, &text, false)).into()),
+                    ("column_default", c.default.clone().map(|text| ctx.definitions().expr(None, &text, false)).into()),
                     ("is_nullable", yes(true)),
                     ("is_identity", yes(false)),
                     ("identity_cycle", yes(false)),
@@ -100,7 +100,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
 /// A column's default as statements name it.
 fn default_shown(ctx: &StatementContext, table: &TableDescriptor, column: &stoa_table::catalog::ColumnDescriptor) -> Option<String> {
     let text = column.default.as_ref()?;
-    Some(stoa_sql::definition::written_time::as_written(definitions_of(ctx).expr(Some(table), text, false), text, false))
+    Some(stoa_sql::definition::written_time::as_written(ctx.definitions().expr(Some(table), text, false), text, false))
 }
 
 fn column_cells(ctx: &StatementContext, schema: u32, table: &str, name: &str, position: i64, ty: &SqlType) -> Vec<(&'static str, V)> {

@@ -1,7 +1,7 @@
 //! `views`: the views, with their definitions and whether rows can be changed through them.
 
 use super::super::builder::{Builder, V, yes};
-use super::super::objects::{definitions_of, schema_of};
+use super::super::objects::schema_of;
 use super::written;
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
@@ -19,7 +19,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 ("table_catalog", ctx.catalog.database_name().into()),
                 ("table_schema", schema_of(ctx, v.schema).into()),
                 ("table_name", v.name.as_str().into()),
-                ("view_definition", if t.reads("view_definition") { definitions_of(ctx).view(v.oid, false)?.into() } else { V::Null }),
+                ("view_definition", if t.reads("view_definition") { ctx.definitions().view(v.oid, false)?.into() } else { V::Null }),
                 ("check_option", v.check_option.as_deref().unwrap_or("none").to_uppercase().into()),
                 ("is_updatable", updatable.clone()),
                 ("is_insertable_into", updatable),

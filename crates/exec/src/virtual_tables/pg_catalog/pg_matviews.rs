@@ -1,7 +1,7 @@
 //! `pg_matviews`: the materialized views, with their definitions.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{definitions_of, owner_name, schema_of};
+use super::super::objects::{owner_name, schema_of};
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_table::catalog::{Relation, RightsOf};
@@ -19,7 +19,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 ("matviewowner", owner_name(ctx, RightsOf::Relation(v.oid)).into()),
                 ("hasindexes", ctx.catalog.table(held).is_some_and(|held| !held.indexes.is_empty()).into()),
                 ("ispopulated", (!v.unpopulated).into()),
-                ("definition", if t.reads("definition") { definitions_of(ctx).view(v.oid, false)?.into() } else { V::Null }),
+                ("definition", if t.reads("definition") { ctx.definitions().view(v.oid, false)?.into() } else { V::Null }),
             ]);
         }
     }

@@ -5,13 +5,12 @@ use super::super::objects::{schema_of, tables_among};
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::names::role_name;
-use stoa_sql::definition::Definitions;
 use stoa_table::catalog::acl::PUBLIC_GRANTEE;
 use stoa_table::catalog::{PolicyCondition, TableDescriptor};
 
 /// A condition as it is shown.
 fn shown(ctx: &StatementContext, table: &TableDescriptor, condition: Option<&PolicyCondition>) -> PgResult<V> {
-    let definitions = Definitions { catalog: &ctx.catalog, path: &ctx.search_path, eval: &ctx.eval };
+    let definitions = ctx.definitions();
     condition.map_or(Ok(V::Null), |condition| Ok(definitions.policy_condition(table, condition)?.into()))
 }
 
