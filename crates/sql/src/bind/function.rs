@@ -89,7 +89,7 @@ impl Binder<'_> {
     /// COALESCE, which looks at each of its values but the last twice.
     fn coalesced(&mut self, mut list: Vec<Expr>, ty: &SqlType) -> Expr {
         let last = list.len().saturating_sub(1);
-        let Some(at) = list.iter().take(last).position(walk::walk_volatile) else { return Expr::new(ExprKind::Coalesce(list), ty.clone()) };
+        let Some(at) = list.iter().take(last).position(walk::varies) else { return Expr::new(ExprKind::Coalesce(list), ty.clone()) };
         let rest = list.split_off(at + 1);
         let mut shared = Shared::default();
         let mut values: Vec<Expr> = list.pop().into_iter().map(|value| shared.value(value, &mut || self.new_col())).collect();
