@@ -770,8 +770,8 @@ impl Binder<'_> {
                         }
                         set.columns = definitions.iter().map(|(n, t)| (n.clone(), t.widened())).collect();
                         match &set.ty.ty {
-                            // The row that was given keeps its own names.
-                            PgType::Record(Some(given)) => row_matches(given, &set.columns)?,
+                            // The row that was given keeps its own names, and its values their form.
+                            PgType::Record(Some(given)) => set.columns = row_matches(given, &set.columns)?,
                             _ => set.ty = SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields: set.columns.clone() })))),
                         }
                     } else if !definitions.is_empty() {
