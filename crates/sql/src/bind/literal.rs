@@ -2,7 +2,7 @@
 
 use super::Binder;
 use super::sqlparser_span::Span;
-use crate::typed::raises::may_make_much;
+use crate::typed::raises::may_take_long;
 use crate::typed::tree::{Expr, ExprKind, Rel};
 use crate::typed::walk;
 use datafusion_common::ScalarValue;
@@ -173,8 +173,8 @@ pub fn folded(eval: &EvalContext, expr: Expr) -> Expr {
     let immutable = |volatility, args: &[Expr]| volatility == Volatility::Immutable && !args.is_empty() && args.iter().all(is_const);
     let constant = match &expr.kind {
         ExprKind::Cast { arg, .. } => is_const(arg),
-        ExprKind::Oper { oper, args } => immutable(oper.0.volatility, args),
-        ExprKind::Func { func, args } => immutable(func.0.volatility, args) && !may_make_much(&expr),
+        ExprKind::Oper { oper, args } => immutable(oper.0.volatility, args) && !may_take_long(&expr),
+        ExprKind::Func { func, args } => immutable(func.0.volatility, args) && !may_take_long(&expr),
         _ => false,
     };
     if constant && let Ok(Some(value)) = crate::typed::constant::evaluate(eval, &expr) {
