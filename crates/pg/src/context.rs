@@ -37,6 +37,13 @@ pub trait System: Send + Sync + Debug {
     fn may_use_schema(&self, _: u32) -> bool {
         true
     }
+    /// For loops that may run long.
+    ///
+    /// # Errors
+    /// 57014 when the statement was cancelled or has run too long.
+    fn check_interrupt(&self) -> PgResult<()> {
+        Ok(())
+    }
     /// A function that only the engine can answer, called for one row: `nextval`, `pg_get_viewdef`, `current_setting`.
     fn call(&self, function: &str, args: &[ScalarValue], result: &crate::SqlType) -> PgResult<ScalarValue>;
 }

@@ -119,6 +119,32 @@ async fn extended_queries() {
     assert_eq!(client.answer().await, "1 2 I Z:I");
 }
 
+/// Portals outlive Sync in a block. What has given its rows gives none when it is run again, also what SHOW says; what gave none, or failed,
+/// is not run again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn portals_in_a_block() {
+    let running = start().await;
+    let mut client = Client::connect(running.address).await;
+    client.send(&[&query("BEGIN"), &parse("", "SHOW transaction_isolation"), &bind("p", ""), &execute("p", 1), SYNC]).await;
+    assert_eq!(client.answer().await, "C:BEGIN Z:T");
+    assert_eq!(client.answer().await, "1 2 D:read committed s Z:T");
+    client.send(&[&execute("p", 1), SYNC, &execute("p", 0), SYNC]).await;
+    assert_eq!(client.answer().await, "C:SHOW Z:T");
+    assert_eq!(client.answer().await, "C:SHOW Z:T");
+    client.send(&[&parse("", "VALUES (1), (2)"), &bind("rows", ""), &execute("rows", 1), SYNC]).await;
+    assert_eq!(client.answer().await, "1 2 D:1 s Z:T");
+    client.send(&[&parse("", "SET work_mem = '1MB'"), &bind("w", ""), &execute("w", 1), SYNC, &execute("w", 1), SYNC]).await;
+    assert_eq!(client.answer().await, "1 2 C:SET Z:T");
+    assert_eq!(client.answer().await, "E:55000 Z:E");
+    client.send(&[&execute("w", 1), SYNC, &execute("rows", 1), SYNC, &execute("nosuch", 1), SYNC, &query("ROLLBACK")]).await;
+    assert_eq!(client.answer().await, "E:25P02 Z:E");
+    assert_eq!(client.answer().await, "E:25P02 Z:E");
+    assert_eq!(client.answer().await, "E:34000 Z:E");
+    assert_eq!(client.answer().await, "C:ROLLBACK Z:I");
+    client.send(&[&execute("rows", 1), SYNC]).await;
+    assert_eq!(client.answer().await, "E:34000 Z:I");
+}
+
 /// A statement is prepared behind the definition that its table waits for: with the columns that the table has then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn statements_wait_for_definitions() {

@@ -13,7 +13,7 @@ use stoa_sql::bind::{bind_stored_expr, fold};
 use stoa_sql::catalog::names::has_constraint;
 use stoa_sql::typed::tree::{Expr, ExprKind};
 use stoa_syntax::ast;
-use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, IndexElement, KeyColumns, ReferenceAction, References};
+use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, KeyColumns, ReferenceAction, References};
 use stoa_table::catalog::{
     CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, Epoch, FamilyDescriptor, ForeignKeyAction, ForeignKeyDescriptor, Identity,
     IndexDescriptor, IndexKey, IndexPart, IndexState, KeyForm, KeyPart, Oid, OnCommit, Relation, RowSecurity, SequenceDescriptor,
@@ -693,11 +693,10 @@ impl<'a> TableBuilder<'a> {
         self.table.indexes.push(index);
     }
 
-    /// A name for an index without one.
-    pub fn index_name(&mut self, elements: &[IndexElement], unique_constraint: bool) -> String {
+    /// A name for an index without one, whose columns are called so.
+    pub fn index_name(&mut self, columns: Vec<String>, unique_constraint: bool) -> String {
         let mut names: Vec<String> = Vec::new();
-        for element in elements {
-            let base = column_of(&element.expr).unwrap_or_else(|| expression_name(&element.expr));
+        for base in columns {
             let mut name = base.clone();
             let mut n = 0;
             while names.contains(&name) {
@@ -983,7 +982,8 @@ fn expression_name(expr: &ast::Expr) -> String {
     }
 }
 
-fn expression_name_or_column(expr: &ast::Expr) -> String {
+/// What PostgreSQL calls the column of an index.
+pub(super) fn expression_name_or_column(expr: &ast::Expr) -> String {
     column_of(expr).unwrap_or_else(|| expression_name(expr))
 }
 

@@ -1,6 +1,6 @@
 //! CREATE INDEX and REINDEX.
 
-use super::builder::{TableBuilder, column_of, columns_of, require_boolean};
+use super::builder::{TableBuilder, column_of, columns_of, expression_name_or_column, require_boolean};
 use super::row_key::check_order;
 use super::rows::build_indexes;
 use super::storage_parameters::{self, Of};
@@ -162,14 +162,8 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     let name = match &create.name {
         Some(name) => fold(name),
         None => {
-            let mut names = create.elements.clone();
-            names.extend(create.include.iter().map(|i| stoa_syntax::ddl::IndexElement {
-                expr: stoa_syntax::ast::Expr::Identifier(i.clone()),
-                descending: false,
-                nulls_first: None,
-                operator_class: None,
-            }));
-            builder.index_name(&names, false)
+            let parts = create.elements.iter().map(|element| expression_name_or_column(&element.expr));
+            builder.index_name(parts.chain(create.include.iter().map(fold)).collect(), false)
         }
     };
     let index = IndexDescriptor {

@@ -1,8 +1,9 @@
 //! CREATE TABLE … LIKE: what a new table takes from one that there is.
 
-use super::builder::TableBuilder;
+use super::builder::{TableBuilder, expression_name_or_column};
 use super::work::{Work, undefined_relation};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::catalog::names::has_constraint;
 use stoa_syntax::ast::ObjectName;
 use stoa_table::catalog::{CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, Relation, Salt, TableDescriptor};
 
@@ -132,6 +133,10 @@ pub(super) async fn rest(
     let comments = includes(options, "comments");
     if includes(options, "constraints") {
         for check in &source.checks {
+            if has_constraint(&builder.table, &check.name.name) {
+                let message = format!("constraint \"{}\" for relation \"{}\" already exists", check.name.name, builder.table.name);
+                return Err(PgError::new(SqlState::DUPLICATE_OBJECT, message));
+            }
             let name = ConstraintName {
                 oid: work.next_oid().await?,
                 comment: check.name.comment.clone().filter(|_| comments),
@@ -148,7 +153,9 @@ pub(super) async fn rest(
         if let Some(key) = &source.primary_key {
             let name = work.choose_name(builder.table.schema, &builder.table.name, None, "pkey", &[]);
             let index_comment = key.index_comment.clone().filter(|_| comments);
-            builder.table.primary_key = Some(ConstraintName { oid: work.next_oid().await?, name, index_comment, ..key.clone() });
+            // Comments on the constraints that indexes keep stay behind.
+            let constraint = ConstraintName { oid: work.next_oid().await?, name, index_comment, comment: None, ..key.clone() };
+            builder.table.primary_key = Some(constraint);
             builder.table.key = source.key.iter().map(|p| stoa_table::catalog::KeyPart { column: to(p.column), ..p.clone() }).collect();
         }
         for index in &source.indexes {
@@ -163,25 +170,29 @@ pub(super) async fn rest(
             for id in &mut new.include {
                 *id = to(*id);
             }
-            let names: Vec<String> = new
-                .parts
-                .iter()
-                .map(|p| match &p.key {
-                    IndexKey::Column(id) => builder.table.column(*id).map_or_else(String::new, |c| c.name.clone()),
-                    IndexKey::Expr(_) => "expr".into(),
-                })
-                .collect();
-            let taken: Vec<String> = builder.table.indexes.iter().map(|i| i.name.clone()).collect();
-            let listed = names.join("_");
-            let (label, middle) = match (new.primary, &new.constraint) {
-                (true, _) => ("pkey", None),
-                (false, Some(_)) => ("key", Some(listed.as_str())),
-                (false, None) => ("idx", Some(listed.as_str())),
+            new.comment = new.comment.filter(|_| comments);
+            new.name = if new.primary {
+                let taken: Vec<String> = builder.table.indexes.iter().map(|i| i.name.clone()).collect();
+                work.choose_name(builder.table.schema, &builder.table.name, None, "pkey", &taken)
+            } else {
+                let called = |id: &ColumnId| builder.table.column(*id).map_or_else(String::new, |c| c.name.clone());
+                let mut names = Vec::with_capacity(new.parts.len() + new.include.len());
+                for part in &new.parts {
+                    names.push(match &part.key {
+                        IndexKey::Column(id) => called(id),
+                        IndexKey::Expr(sql) => {
+                            let syntax = stoa_syntax::parse_expression(sql).map_err(stoa_sql::bind::syntax_error)?;
+                            expression_name_or_column(&syntax)
+                        }
+                    });
+                }
+                names.extend(new.include.iter().map(called));
+                builder.index_name(names, new.constraint.is_some())
             };
-            new.name = work.choose_name(builder.table.schema, &builder.table.name, middle, label, &taken);
             if let Some(constraint) = &mut new.constraint {
                 constraint.oid = work.next_oid().await?;
                 constraint.name.clone_from(&new.name);
+                constraint.comment = None;
             }
             builder.push_index(new);
         }

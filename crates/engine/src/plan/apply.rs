@@ -4,7 +4,6 @@
 //! many, what does not depend on the row is read once and kept, and the rest compiled over it. Any other is planned anew with the values
 //! as constants, so that they become key ranges. [`stoa_exec::nodes::apply`] is the node that runs them.
 
-use super::compiled::kept::is_steady;
 use super::compiled::{CompiledQuery, CompiledRows};
 use super::decorrelate::{Apply, ApplyKind};
 use super::relation::Planner;
@@ -20,7 +19,7 @@ use stoa_exec::nodes::apply::{ApplyExec, Correlated, Gives, Subquery};
 use stoa_pg::{EvalContext, PgResult, SqlType};
 use stoa_sql::typed::evaluator::TableEvaluator;
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind, Rel};
-use stoa_sql::typed::walk;
+use stoa_sql::typed::walk::{self, is_steady};
 use stoa_table::access::Preferences;
 
 /// Rows for which a subquery is planned anew before its relations are kept.

@@ -5,7 +5,6 @@
 //! matched by equalities becomes a grouped outer join (Galindo-Legaria and Joshi 2001). The rest is left as [`Apply`] items.
 
 use super::aggregate::gathers;
-use super::compiled::kept::is_steady;
 use datafusion::common::ScalarValue;
 use std::collections::HashSet;
 pub use stoa_exec::nodes::apply::ApplyKind;
@@ -14,8 +13,8 @@ use stoa_pg::{PgType, SqlType};
 use stoa_sql::typed::sorted::type_of_column;
 use stoa_sql::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Query, Rel};
 use stoa_sql::typed::walk;
-use stoa_sql::typed::walk::walk_volatile;
 pub(crate) use stoa_sql::typed::walk::{conjunction, given_columns};
+use stoa_sql::typed::walk::{is_steady, walk_volatile};
 
 /// A subquery to run for each distinct binding of its free columns; adds one column.
 #[derive(Clone, Debug)]

@@ -20,7 +20,7 @@ use stoa_pg::EvalContext;
 use stoa_pg::registry::Volatility;
 use stoa_pg::types::PgType;
 use stoa_pg::values::input_text;
-use stoa_sql::bind::literal::folded;
+use stoa_sql::bind::literal::{substitute, substitute_in};
 use stoa_sql::typed::constant;
 use stoa_sql::typed::raises::may_raise;
 use stoa_sql::typed::tree::{Bound, BoundBody, Expr, ExprKind, Rel};
@@ -228,35 +228,6 @@ fn with_values(bound: &Bound, values: &[ScalarValue], eval: &EvalContext) -> Bou
         }
     }
     out
-}
-
-fn substitute_in(rel: &mut Rel, values: &[ScalarValue], eval: &EvalContext) {
-    walk::exprs_mut(rel).into_iter().for_each(|e| {
-        substitute(e, values, eval);
-    });
-    walk::children_mut(rel).into_iter().for_each(|child| substitute_in(child, values, eval));
-}
-
-/// Whether there was a parameter.
-fn substitute(e: &mut Expr, values: &[ScalarValue], eval: &EvalContext) -> bool {
-    if let ExprKind::Param(number) = e.kind {
-        if let Some(value) = values.get(number) {
-            *e = Expr::new(ExprKind::Const(value.clone()), e.ty.clone());
-        }
-        return true;
-    }
-    let found = e.children_mut().into_iter().fold(false, |found, child| substitute(child, values, eval) | found);
-    match &mut e.kind {
-        ExprKind::ScalarSubquery(query) | ExprKind::Exists(query) | ExprKind::ArraySubquery(query) | ExprKind::AnyQuery { query, .. } => {
-            substitute_in(&mut query.rel, values, eval);
-        }
-        _ => {}
-    }
-    if found {
-        let changed = std::mem::replace(e, Expr::new(ExprKind::Param(0), e.ty.clone()));
-        *e = folded(eval, changed);
-    }
-    found
 }
 
 /// The largest parts of a statement that read nothing but parameters and may raise, outside subqueries in expressions. Rows of VALUES are

@@ -49,6 +49,8 @@ pub(crate) struct Block {
     pub(crate) failed: bool,
     txn: Option<Arc<Transaction>>,
     modes: Option<Modes>,
+    /// The modes with which it began, before it said any.
+    first_modes: Option<Modes>,
     savepoints: Vec<Savepoint>,
     pub(crate) started_us: i64,
     /// A statement has seen a snapshot.
@@ -118,6 +120,7 @@ impl Session {
             self.block.started_us = self.statement_us;
             self.shared.change_settings(|levels| levels.save());
             let modes = self.modes();
+            self.block.first_modes = Some(modes);
             self.set_modes(modes);
         }
     }
@@ -262,15 +265,17 @@ impl Session {
             self.check_chain(chain, "COMMIT")?;
             self.shared.warning(SqlState::NO_ACTIVE_SQL_TRANSACTION, "there is no transaction in progress");
         }
-        let modes = self.modes();
         let failed = self.block.failed;
         if failed {
+            let modes = self.modes_undone();
             self.abort_block().await;
-        } else {
-            self.commit_block().await?;
+            self.chain(chain, modes);
+            return Ok("ROLLBACK".into());
         }
+        let modes = self.modes();
+        self.commit_block().await?;
         self.chain(chain, modes);
-        Ok(if failed { "ROLLBACK" } else { "COMMIT" }.into())
+        Ok("COMMIT".into())
     }
 
     pub(crate) async fn rollback(&mut self, chain: bool) -> PgResult<String> {
@@ -278,10 +283,21 @@ impl Session {
             self.check_chain(chain, "ROLLBACK")?;
             self.shared.warning(SqlState::NO_ACTIVE_SQL_TRANSACTION, "there is no transaction in progress");
         }
-        let modes = self.modes();
+        let modes = self.modes_undone();
         self.abort_block().await;
         self.chain(chain, modes);
         Ok("ROLLBACK".into())
+    }
+
+    /// The modes that a transaction has when it is rolled back, which AND CHAIN hands on: what it said of them itself ends with an error
+    /// outside of savepoints, and what it said behind a savepoint in any case.
+    fn modes_undone(&self) -> Modes {
+        let modes = self.modes();
+        match self.block.savepoints.first() {
+            Some(savepoint) => Modes { read_only: savepoint.read_only, ..modes },
+            None if self.block.failed => self.block.first_modes.unwrap_or(modes),
+            None => modes,
+        }
     }
 
     fn check_chain(&self, chain: bool, statement: &str) -> PgResult<()> {
@@ -292,6 +308,7 @@ impl Session {
         if chain {
             self.open_implicit();
             self.block.explicit = true;
+            self.block.first_modes = Some(modes);
             self.set_modes(modes);
         }
     }

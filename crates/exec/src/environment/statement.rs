@@ -204,6 +204,10 @@ impl System for SessionEnvironment {
         may_schema(&self.catalog, self.role, schema, Privileges::USAGE)
     }
 
+    fn check_interrupt(&self) -> PgResult<()> {
+        self.session.check_interrupt()
+    }
+
     fn call(&self, function: &str, args: &[ScalarValue], result: &SqlType) -> PgResult<ScalarValue> {
         (self.database.functions)(self, function, args, result)
     }

@@ -20,6 +20,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::bind::inference;
 use stoa_sql::typed::tree::{ColId, Expr, OnConflict, PolicyCheck};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
 use stoa_table::failure::concurrent_update;
@@ -44,18 +45,19 @@ const PRIMARY: u32 = 0;
 
 impl ConflictRule {
     /// # Errors
-    /// XX000 for expressions over other columns than the two rows'.
-    pub fn new(queries: &dyn Subqueries, table: &TableDescriptor, on_conflict: &OnConflict) -> PgResult<Self> {
+    /// 42P10 if the values of parameters mean no constraint; XX000 for expressions over other columns than the two rows'.
+    pub fn new(ctx: &StatementContext, queries: &dyn Subqueries, table: &TableDescriptor, on_conflict: &OnConflict) -> PgResult<Self> {
+        let found = |arbiters| inference::arbiters(arbiters, &ctx.params, &ctx.eval);
         Ok(match on_conflict {
             OnConflict::Error => ConflictRule::Error,
-            OnConflict::DoNothing { arbiters } => ConflictRule::Nothing(arbiters.clone()),
+            OnConflict::DoNothing { arbiters } => ConflictRule::Nothing(arbiters.as_ref().map(found).transpose()?),
             OnConflict::Replace { columns } => ConflictRule::Replace(columns.clone()),
             OnConflict::DoUpdate { arbiters, existing, excluded, assignments, condition } => {
                 let columns = DoUpdateColumns { existing: existing.clone(), excluded: excluded.clone() };
                 let exprs: Vec<Expr> = assignments.iter().map(|(_, e)| e.clone()).collect();
                 let compile = |exprs: &[Expr]| DoUpdateExprs::new(queries, table, &columns, exprs);
                 ConflictRule::Update(Box::new(DoUpdate {
-                    arbiters: arbiters.clone(),
+                    arbiters: found(arbiters)?,
                     targets: assignments.iter().map(|(id, _)| *id).collect(),
                     assignments: compile(&exprs)?,
                     condition: condition.as_ref().map(|c| compile(std::slice::from_ref(c))).transpose()?,

@@ -6,6 +6,7 @@
 use super::array::{ColumnRows, NoRows, lines};
 use super::text::{char_count, char_start, text2};
 use crate::args::{Arg, Bool, Call, Int4, Kernel, Kind, Reader, Text, arg};
+use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
 use crate::registry::{Func, OperKind, Registry, RowSource, SetKernel};
 use crate::sqlstate::SqlState;
@@ -13,7 +14,7 @@ use crate::types::{PgType, length_typmod};
 use crate::values::string::padded;
 use arrow::array::{Array, ArrayRef, StringViewBuilder};
 use dissect::Span;
-use engine::{Regexp, compiled};
+use engine::{Regexp, Searcher, compiled};
 use std::sync::Arc;
 use syntax::Options;
 
@@ -94,7 +95,8 @@ fn flags(text: &str) -> PgResult<(Options, bool)> {
     for letter in text.chars() {
         if letter == 'g' {
             global = true;
-        } else if !options.set(letter) {
+        // PostgreSQL's own `e` leaves a basic expression: it takes away what it adds.
+        } else if !options.set(if letter == 'e' { 'b' } else { letter }) {
             return Err(invalid(format!("invalid regular expression option: \"{letter}\"")));
         }
     }
@@ -112,41 +114,46 @@ fn flags_without_global(function: &str, text: &str) -> PgResult<Options> {
 }
 
 /// Compiled patterns of a column: the last one is kept.
-struct Patterns {
+struct Patterns<'c> {
+    ctx: &'c EvalContext,
     last: Option<(String, Options, Arc<Regexp>)>,
 }
 
-impl Patterns {
-    fn new() -> Patterns {
-        Patterns { last: None }
+impl<'c> Patterns<'c> {
+    fn new(ctx: &'c EvalContext) -> Self {
+        Self { ctx, last: None }
     }
 
-    fn get(&mut self, pattern: &str, options: Options) -> PgResult<Arc<Regexp>> {
+    fn get(&mut self, pattern: &str, options: Options) -> PgResult<Searcher<'c>> {
         if let Some((text, with, regexp)) = &self.last
             && *with == options
             && text == pattern
         {
-            return Ok(Arc::clone(regexp));
+            return Ok(Searcher::new(Some(self.ctx), Arc::clone(regexp)));
         }
         let regexp = compiled(pattern, options)?;
         self.last = Some((pattern.to_string(), options, Arc::clone(&regexp)));
-        Ok(regexp)
+        Ok(Searcher::new(Some(self.ctx), regexp))
     }
 }
 
 /// Calls `f` with each match from byte `from` on, the first only unless `global`, until it says `false`.
 fn each_match(
-    regexp: &Regexp,
+    regexp: &Searcher<'_>,
     text: &str,
     from: usize,
     global: bool,
     mut f: impl FnMut(&[Option<Span>]) -> PgResult<bool>,
 ) -> PgResult<()> {
     let mut spans = Vec::new();
-    let mut from = from;
+    let (mut from, mut found) = (from, 0_u32);
     while from <= text.len() && regexp.find(text, from, &mut spans)? {
         if !f(&spans)? || !global {
             return Ok(());
+        }
+        found = found.wrapping_add(1);
+        if found.is_multiple_of(4096) {
+            regexp.check_interrupt()?;
         }
         let (start, end) = spans.first().copied().flatten().unwrap_or((from, from));
         from = if start == end { after(text, end) } else { end };
@@ -215,7 +222,7 @@ fn matches_kernel(ignore_case: bool, wanted: bool) -> Kernel {
         let text = Reader::<Text>::new(arg(args, 0)?)?;
         let pattern = Reader::<Text>::new(arg(args, 1)?)?;
         let width = call.arg_types.first().filter(|ty| ty.ty == PgType::Bpchar).and_then(|ty| length_typmod(ty.typmod)).unwrap_or(0);
-        let mut patterns = Patterns::new();
+        let mut patterns = Patterns::new(call.ctx);
         let mut out = Bool::builder(call.rows);
         for row in 0..call.rows {
             out.push(match (text.get(row)?, pattern.get(row)?) {
@@ -235,18 +242,18 @@ fn like_kernel() -> Kernel {
 fn by_row<R: Kind>(
     function: &'static str,
     flags_at: usize,
-    f: impl Fn(&Regexp, &str) -> PgResult<Option<R::Out>> + Send + Sync + 'static,
+    f: impl Fn(&Searcher<'_>, &str) -> PgResult<Option<R::Out>> + Send + Sync + 'static,
 ) -> Kernel {
     Arc::new(move |call, args| {
         let columns = Columns { args };
-        let mut patterns = Patterns::new();
+        let mut patterns = Patterns::new(call.ctx);
         let mut out = R::builder(call.rows);
         for row in 0..call.rows {
             let (text, pattern) = (columns.text(Some(0), row)?.flatten(), columns.text(Some(1), row)?.flatten());
             let value = match (text, pattern, columns.text(Some(flags_at), row)?) {
                 (Some(text), Some(pattern), flags) if flags != Some(None) => {
                     let options = flags_without_global(function, flags.flatten().unwrap_or(""))?;
-                    f(&*patterns.get(pattern, options)?, text)?
+                    f(&patterns.get(pattern, options)?, text)?
                 }
                 _ => None,
             };
@@ -257,7 +264,7 @@ fn by_row<R: Kind>(
 }
 
 fn substring_kernel(sql_pattern: bool) -> Kernel {
-    let find = |regexp: &Regexp, text: &str, out: &mut StringViewBuilder| -> PgResult<()> {
+    let find = |regexp: &Searcher<'_>, text: &str, out: &mut StringViewBuilder| -> PgResult<()> {
         let mut spans = Vec::new();
         let found = regexp.find(text, 0, &mut spans)?;
         let group = usize::from(regexp.groups() > 0);
@@ -266,7 +273,7 @@ fn substring_kernel(sql_pattern: bool) -> Kernel {
     };
     Arc::new(move |call, args| {
         let columns = Columns { args };
-        let mut patterns = Patterns::new();
+        let mut patterns = Patterns::new(call.ctx);
         let mut out = StringViewBuilder::with_capacity(call.rows);
         for row in 0..call.rows {
             let (Some(Some(text)), Some(Some(pattern)), false) =
@@ -277,9 +284,9 @@ fn substring_kernel(sql_pattern: bool) -> Kernel {
             };
             if sql_pattern {
                 let pattern = similar_escape(pattern, columns.text(Some(2), row)?.flatten())?;
-                find(&*patterns.get(&pattern, Options::default())?, text, &mut out)?;
+                find(&patterns.get(&pattern, Options::default())?, text, &mut out)?;
             } else {
-                find(&*patterns.get(pattern, Options::default())?, text, &mut out)?;
+                find(&patterns.get(pattern, Options::default())?, text, &mut out)?;
             }
         }
         Ok(Arc::new(out.finish()))
@@ -290,7 +297,7 @@ fn substring_kernel(sql_pattern: bool) -> Kernel {
 // Groups
 
 /// Appends what `regexp_match` returns of a match: its groups, or the whole when there are none. The result is how many.
-fn append_groups(regexp: &Regexp, text: &str, spans: &[Option<Span>], out: &mut StringViewBuilder) -> usize {
+fn append_groups(regexp: &Searcher<'_>, text: &str, spans: &[Option<Span>], out: &mut StringViewBuilder) -> usize {
     let groups = if regexp.groups() == 0 { 0..=0 } else { 1..=regexp.groups() };
     let count = regexp.groups().max(1);
     for group in groups {
@@ -302,7 +309,7 @@ fn append_groups(regexp: &Regexp, text: &str, spans: &[Option<Span>], out: &mut 
 fn match_kernel() -> Kernel {
     Arc::new(|call, args| {
         let columns = Columns { args };
-        let mut patterns = Patterns::new();
+        let mut patterns = Patterns::new(call.ctx);
         let mut spans = Vec::new();
         let mut parts = StringViewBuilder::new();
         let mut count = 0;
@@ -328,7 +335,7 @@ fn match_kernel() -> Kernel {
 }
 
 fn matches_rows() -> SetKernel {
-    Arc::new(|_, args, row| {
+    Arc::new(|call, args, row| {
         let columns = Columns { args };
         let (Some(Some(text)), Some(Some(pattern)), false) =
             (columns.text(Some(0), row)?, columns.text(Some(1), row)?, columns.any_null(row))
@@ -336,7 +343,7 @@ fn matches_rows() -> SetKernel {
             return Ok(Box::new(NoRows));
         };
         let (options, global) = flags(columns.text(Some(2), row)?.flatten().unwrap_or(""))?;
-        let regexp = compiled(pattern, options)?;
+        let regexp = Searcher::new(Some(call.ctx), compiled(pattern, options)?);
         let mut parts = StringViewBuilder::new();
         let mut count = 0;
         let mut ends = Vec::new();
@@ -353,7 +360,7 @@ fn matches_rows() -> SetKernel {
 // Splitting
 
 /// Calls `f` for the parts between matches. Empty matches at either end, or just behind another match, do not split.
-fn each_part<'t>(regexp: &Regexp, text: &'t str, mut f: impl FnMut(&'t str)) -> PgResult<()> {
+fn each_part<'t>(regexp: &Searcher<'_>, text: &'t str, mut f: impl FnMut(&'t str)) -> PgResult<()> {
     let (mut begin, mut previous_end) = (0, 0);
     each_match(regexp, text, 0, true, |spans| {
         let (start, end) = span(spans, 0).unwrap_or((0, 0));
@@ -371,7 +378,7 @@ fn each_part<'t>(regexp: &Regexp, text: &'t str, mut f: impl FnMut(&'t str)) -> 
 fn split_kernel() -> Kernel {
     Arc::new(|call, args| {
         let columns = Columns { args };
-        let mut patterns = Patterns::new();
+        let mut patterns = Patterns::new(call.ctx);
         let mut parts = StringViewBuilder::new();
         let mut count = 0;
         let mut ends = Vec::with_capacity(call.rows);
@@ -383,7 +390,7 @@ fn split_kernel() -> Kernel {
                 continue;
             };
             let options = flags_without_global("regexp_split_to_array", columns.text(Some(2), row)?.flatten().unwrap_or(""))?;
-            each_part(&*patterns.get(pattern, options)?, text, |part| {
+            each_part(&patterns.get(pattern, options)?, text, |part| {
                 parts.append_value(part);
                 count += 1;
             })?;
@@ -394,7 +401,7 @@ fn split_kernel() -> Kernel {
 }
 
 fn split_rows() -> SetKernel {
-    Arc::new(|_: &Call, args: &[Arg], row: usize| -> PgResult<Box<dyn RowSource>> {
+    Arc::new(|call: &Call, args: &[Arg], row: usize| -> PgResult<Box<dyn RowSource>> {
         let columns = Columns { args };
         let (Some(Some(text)), Some(Some(pattern)), false) =
             (columns.text(Some(0), row)?, columns.text(Some(1), row)?, columns.any_null(row))
@@ -403,7 +410,7 @@ fn split_rows() -> SetKernel {
         };
         let options = flags_without_global("regexp_split_to_table", columns.text(Some(2), row)?.flatten().unwrap_or(""))?;
         let mut parts = StringViewBuilder::new();
-        each_part(&*compiled(pattern, options)?, text, |part| parts.append_value(part))?;
+        each_part(&Searcher::new(Some(call.ctx), compiled(pattern, options)?), text, |part| parts.append_value(part))?;
         let parts: ArrayRef = Arc::new(parts.finish());
         let count = parts.len();
         Ok(ColumnRows::boxed(parts, 0, count))
@@ -417,7 +424,7 @@ fn split_rows() -> SetKernel {
 fn replace_kernel(start_at: Option<usize>, number_at: Option<usize>, flags_at: Option<usize>) -> Kernel {
     Arc::new(move |call, args| {
         let columns = Columns { args };
-        let mut patterns = Patterns::new();
+        let mut patterns = Patterns::new(call.ctx);
         let mut out = StringViewBuilder::with_capacity(call.rows);
         let mut scratch = String::new();
         for row in 0..call.rows {
@@ -448,7 +455,7 @@ fn replace_kernel(start_at: Option<usize>, number_at: Option<usize>, flags_at: O
 }
 
 /// Replaces the match of this number, or all for 0.
-fn replace(regexp: &Regexp, text: &str, new: &str, from: usize, number: usize, skipped: usize, out: &mut String) -> PgResult<()> {
+fn replace(regexp: &Searcher<'_>, text: &str, new: &str, from: usize, number: usize, skipped: usize, out: &mut String) -> PgResult<()> {
     let mut copied = 0;
     let mut count = 0;
     // A start behind the end finds nothing, not even an empty match.
@@ -505,7 +512,7 @@ fn append_replacement(new: &str, text: &str, spans: &[Option<Span>], out: &mut S
 fn count_kernel() -> Kernel {
     Arc::new(|call, args| {
         let columns = Columns { args };
-        let mut patterns = Patterns::new();
+        let mut patterns = Patterns::new(call.ctx);
         let mut out = Int4::builder(call.rows);
         for row in 0..call.rows {
             let (Some(Some(text)), Some(Some(pattern)), false) =
@@ -538,7 +545,7 @@ struct Wanted {
 }
 
 /// The span of the wanted group of the wanted match.
-fn wanted_span(regexp: &Regexp, text: &str, wanted: &Wanted) -> PgResult<Option<Span>> {
+fn wanted_span(regexp: &Searcher<'_>, text: &str, wanted: &Wanted) -> PgResult<Option<Span>> {
     // Without groups, the match itself is the first one.
     if wanted.group > regexp.groups().max(1) || wanted.start > char_count(text) as usize {
         return Ok(None);
@@ -558,7 +565,7 @@ fn wanted_span(regexp: &Regexp, text: &str, wanted: &Wanted) -> PgResult<Option<
 fn position_kernel() -> Kernel {
     Arc::new(|call, args| {
         let columns = Columns { args };
-        let mut patterns = Patterns::new();
+        let mut patterns = Patterns::new(call.ctx);
         let mut out = Int4::builder(call.rows);
         for row in 0..call.rows {
             let (Some(Some(text)), Some(Some(pattern)), false) =
@@ -587,7 +594,7 @@ fn position_kernel() -> Kernel {
 fn part_kernel() -> Kernel {
     Arc::new(|call, args| {
         let columns = Columns { args };
-        let mut patterns = Patterns::new();
+        let mut patterns = Patterns::new(call.ctx);
         let mut out = StringViewBuilder::with_capacity(call.rows);
         for row in 0..call.rows {
             let (Some(Some(text)), Some(Some(pattern)), false) =

@@ -5,7 +5,7 @@ use super::frame::{Body, Frame, kind, violation};
 use super::params;
 use super::rows::{RowsInProgress, Sent};
 use std::sync::Arc;
-use stoa_engine::session::{Execution, ParamValue, Prepared};
+use stoa_engine::session::{Execution, ParamValue, Prepared, RowsTag};
 use stoa_pg::types::PgType;
 use stoa_pg::{PgError, SqlState};
 
@@ -23,7 +23,7 @@ enum State {
     Bound,
     Rows(Box<RowsInProgress>),
     /// Rows were read to the end.
-    Exhausted(String),
+    Exhausted(RowsTag),
     Done,
 }
 
@@ -167,20 +167,25 @@ impl Connection {
         let max_rows = body.int32()?;
         body.end()?;
         let limit = u64::try_from(max_rows).ok().filter(|n| *n > 0);
-        // The portal is taken out while it runs, and put back if it is still there to be run.
+        let portal = self.portals.get(name).ok_or_else(|| undefined_portal(name))?;
+        self.session.check_bind(&portal.prepared)?;
+        // The portal is taken out while it runs, and put back unless its transaction has ended; one that failed is not run again.
         let mut portal = self.portals.remove(name).ok_or_else(|| undefined_portal(name))?;
         let done = self.run_portal(name, &mut portal, limit).await;
-        if done.is_ok() && portal.generation == self.session.transaction_generation() {
+        if done.is_err() {
+            portal.state = State::Done;
+        }
+        if portal.generation == self.session.transaction_generation() {
             self.portals.insert(name.to_owned(), portal);
         }
         done
     }
 
     async fn run_portal(&mut self, name: &str, portal: &mut Portal, limit: Option<u64>) -> Result<(), Failure> {
-        self.session.check_bind(&portal.prepared)?;
         match &mut portal.state {
-            State::Exhausted(word) => {
-                self.output.command_complete_counted(word, 0);
+            State::Exhausted(tag) => {
+                let tag = tag.clone();
+                self.complete_rows(&tag, 0);
                 return Ok(());
             }
             State::Done => {
@@ -231,10 +236,7 @@ impl Connection {
                 let tag = progress.tag().clone();
                 self.send_notices();
                 self.complete_rows(&tag, sent);
-                portal.state = match tag {
-                    stoa_engine::session::RowsTag::Counted(word) => State::Exhausted(word.to_owned()),
-                    stoa_engine::session::RowsTag::Fixed(_) => State::Done,
-                };
+                portal.state = State::Exhausted(tag);
             }
         }
         Ok(())

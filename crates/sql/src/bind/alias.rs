@@ -47,6 +47,7 @@ impl Binder<'_> {
             key: None,
             lateral_only: false,
             refused: None,
+            joined: false,
             nullable: false,
             found: None,
             table_oid: None,

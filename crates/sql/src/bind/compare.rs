@@ -5,7 +5,7 @@ use super::expr::{and, bool_type, is_row_syntax, not, or};
 use super::resolve::can_coerce;
 use super::subscript::is_reference;
 use crate::typed::once::Shared;
-use crate::typed::tree::{Expr, ExprKind, OperRef, Query};
+use crate::typed::tree::{Expr, ExprKind, OperRef, Output, Query, Rel};
 use crate::typed::walk;
 use datafusion_common::ScalarValue;
 use stoa_pg::registry::CastContext;
@@ -112,12 +112,32 @@ impl Binder<'_> {
         let bound = self.bind_subquery(query)?;
         let ExprKind::Row(left) = row.kind else { return Err(PgError::internal("a row was expected")) };
         self.same_width(left.len(), &bound).map_err(|e| e.at(self.pos(syntax)))?;
+        if chooses(&bound) {
+            // Asked again for another column it might give another row.
+            let types: Vec<SqlType> = bound.outputs.iter().map(|o| o.ty.clone()).collect();
+            let value = self.as_one_row(bound)?;
+            let id = self.new_col();
+            let given = Expr::new(ExprKind::Given(id), value.ty.clone());
+            let field = |(index, ty)| Expr::new(ExprKind::Field { arg: Box::new(given.clone()), index }, ty);
+            let right = types.into_iter().enumerate().map(field).collect();
+            let body = self.compare_rows(op, left, right).map_err(|e| e.at(self.pos(syntax)))?;
+            return Ok(Expr::new(ExprKind::Once { id, value: Box::new(value), body: Box::new(body) }, bool_type()));
+        }
         let mut right = Vec::with_capacity(left.len());
         for output in &bound.outputs {
             let one = Query { rel: bound.rel.clone(), outputs: vec![output.clone()] };
             right.push(Expr::new(ExprKind::ScalarSubquery(Box::new(one)), output.ty.clone()));
         }
         self.compare_rows(op, left, right).map_err(|e| e.at(self.pos(syntax)))
+    }
+
+    /// A query of one row as a value: its columns are the fields of a row.
+    pub(super) fn as_one_row(&mut self, query: Query) -> PgResult<Expr> {
+        let row = self.row(query.outputs.iter().map(|o| Expr::column(o.col, o.ty.clone())).collect())?;
+        let (col, ty) = (self.new_col(), row.ty.clone());
+        let rel = Rel::Project { input: Box::new(query.rel), exprs: vec![(col, row)] };
+        let outputs = vec![Output { name: String::new(), col, ty: ty.clone(), origin: None }];
+        Ok(Expr::new(ExprKind::ScalarSubquery(Box::new(Query { rel, outputs })), ty))
     }
 
     pub(super) fn is_distinct(&mut self, left: &E, right: &E, negated: bool) -> PgResult<Expr> {
@@ -368,6 +388,13 @@ impl Binder<'_> {
         query = self.project_query(query, rights);
         Ok(Expr::new(ExprKind::AnyQuery { left: lefts, opers, query: Box::new(query), all }, bool_type()))
     }
+}
+
+/// Whether a query of several columns might give another row when it is asked again.
+pub(super) fn chooses(query: &Query) -> bool {
+    let mut limited = false;
+    walk::visit_all(&query.rel, &mut |rel| limited |= matches!(rel, Rel::Limit { .. } | Rel::DistinctOn { .. }));
+    query.outputs.len() > 1 && (limited || !walk::is_steady(&query.rel))
 }
 
 /// Whether an expression is computed from constants and parameters alone.

@@ -1,13 +1,13 @@
 //! UPDATE and DELETE, RETURNING and what all changes share: a query that yields the rows, and what is done with each.
 
 use super::assign::{Place, no_default_of_parts};
+use super::compare::chooses;
 use super::expr::and;
 use super::scope::{Clause, FromItem, Refusal, Scope};
 use super::updatable::Target;
 use super::{Binder, fold, name_parts};
 use crate::typed::tree::{ColId, Expr, ExprKind, FuncRef, JoinKind, Mutation, MutationKind, MutationTarget, Output, Query, Rel, RowChecks};
 use crate::typed::walk;
-use crate::typed::walk::walk_volatile;
 use datafusion_common::ScalarValue;
 use std::sync::{Arc, LazyLock};
 use stoa_pg::registry::{Func, FuncKind};
@@ -266,19 +266,11 @@ impl Binder<'_> {
     /// A subquery for several columns that might give another row when it is asked again: a column that holds its row, computed once below
     /// the assignments. `None` where each column may ask on its own.
     fn one_choice(&mut self, query: &Query) -> PgResult<Option<Expr>> {
-        let mut chooses = false;
-        walk::visit_all(&query.rel, &mut |rel| {
-            chooses |= matches!(rel, Rel::Limit { .. } | Rel::DistinctOn { .. }) || walk::exprs_of(rel).into_iter().any(walk_volatile);
-        });
-        if query.outputs.len() < 2 || !chooses || self.chosen_rows.is_none() {
+        if self.chosen_rows.is_none() || !chooses(query) {
             return Ok(None);
         }
-        let row = self.row(query.outputs.iter().map(|o| Expr::column(o.col, o.ty.clone())).collect())?;
-        let (inner, outer, ty) = (self.new_col(), self.new_col(), row.ty.clone());
-        let rel = Rel::Project { input: Box::new(query.rel.clone()), exprs: vec![(inner, row)] };
-        let Some(output) = query.outputs.first().cloned() else { return Ok(None) };
-        let outputs = vec![Output { col: inner, ty: ty.clone(), ..output }];
-        let asked = Expr::new(ExprKind::ScalarSubquery(Box::new(Query { rel, outputs })), ty.clone());
+        let asked = self.as_one_row(query.clone())?;
+        let (outer, ty) = (self.new_col(), asked.ty.clone());
         if let Some(rows) = &mut self.chosen_rows {
             rows.push((outer, asked));
         }

@@ -194,23 +194,10 @@ impl Binder<'_> {
 
     /// `JOIN … USING (…) AS alias`: the merged columns, which begin at `first` of `*`, under a name of their own too.
     fn name_merged(&mut self, alias: String, first: usize, count: usize) -> PgResult<()> {
-        let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
-        let merged = scope.star.iter().skip(first).take(count);
+        let merged = self.scope().star.iter().skip(first).take(count);
         let columns = merged.map(|s| ScopeColumn { name: s.name.clone(), expr: s.expr.clone(), origin: s.origin }).collect();
-        let item = FromItem {
-            alias,
-            schema: None,
-            place: None,
-            columns,
-            fields: Vec::new(),
-            key: None,
-            lateral_only: false,
-            refused: None,
-            nullable: false,
-            found: None,
-            table_oid: None,
-            scalar: false,
-        };
+        let item = FromItem { joined: true, ..self.aliased(columns, None, alias)? };
+        let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         is_new(scope, &item)?;
         scope.items.push(item);
         Ok(())
@@ -302,7 +289,7 @@ impl Binder<'_> {
         let stars = scope.star.split_off(first_star);
         scope.items.truncate(first_item);
         let columns = stars.into_iter().map(|s| ScopeColumn { name: s.name, expr: s.expr, origin: s.origin }).collect();
-        let item = self.aliased(columns, Some(alias), String::new())?;
+        let item = FromItem { joined: true, ..self.aliased(columns, Some(alias), String::new())? };
         self.push_item(item, self.pos_span(alias.name.span))?;
         Ok(bound)
     }
@@ -770,8 +757,8 @@ impl Binder<'_> {
                         }
                         set.columns = definitions.iter().map(|(n, t)| (n.clone(), t.widened())).collect();
                         match &set.ty.ty {
-                            // The row that was given keeps its own names.
-                            PgType::Record(Some(given)) => row_matches(given, &set.columns)?,
+                            // The row that was given keeps its own names, and its values their form.
+                            PgType::Record(Some(given)) => set.columns = row_matches(given, &set.columns)?,
                             _ => set.ty = SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields: set.columns.clone() })))),
                         }
                     } else if !definitions.is_empty() {

@@ -89,7 +89,7 @@ impl Binder<'_> {
     /// COALESCE, which looks at each of its values but the last twice.
     fn coalesced(&mut self, mut list: Vec<Expr>, ty: &SqlType) -> Expr {
         let last = list.len().saturating_sub(1);
-        let Some(at) = list.iter().take(last).position(walk::walk_volatile) else { return Expr::new(ExprKind::Coalesce(list), ty.clone()) };
+        let Some(at) = list.iter().take(last).position(walk::varies) else { return Expr::new(ExprKind::Coalesce(list), ty.clone()) };
         let rest = list.split_off(at + 1);
         let mut shared = Shared::default();
         let mut values: Vec<Expr> = list.pop().into_iter().map(|value| shared.value(value, &mut || self.new_col())).collect();
@@ -252,8 +252,25 @@ impl Binder<'_> {
         self.scalar_call(func, args)
     }
 
+    /// The arguments of `json_populate_record` and its kin: other numbers come in the place of those of the row that is given, which may
+    /// have more digits where no modifier says how many.
+    fn row_argument(&mut self, func: &Func, mut args: Vec<Expr>) -> PgResult<Vec<Expr>> {
+        check_row_argument(func, &args)?;
+        if takes_row_type(func)
+            && let Some(row) = args.first_mut()
+            && let PgType::Record(Some(record)) = &row.ty.ty
+        {
+            let wide = |ty: &SqlType| if ty.typmod == -1 { ty.widened() } else { ty.clone() };
+            let fields = record.fields.iter().map(|(name, ty)| (name.clone(), wide(ty))).collect();
+            let ty = SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields }))));
+            let given = std::mem::replace(row, bool_const(false));
+            *row = if given.ty.arrow == ty.arrow { given } else { self.in_form(given, &ty)? };
+        }
+        Ok(args)
+    }
+
     fn scalar_call(&mut self, func: Arc<Func>, args: Vec<Expr>) -> PgResult<Expr> {
-        check_row_argument(&func, &args)?;
+        let args = self.row_argument(&func, args)?;
         if func.name == "pg_typeof" && args.first().is_some_and(|a| a.ty.ty == PgType::Unknown && matches!(a.kind, ExprKind::Const(_))) {
             let unknown = ScalarValue::UInt32(Some(PgType::Unknown.oid()));
             return Ok(Expr::new(ExprKind::Const(unknown), SqlType::new(PgType::Regtype)));
@@ -639,7 +656,7 @@ impl Binder<'_> {
     pub fn set_expr(&mut self, func: Arc<Func>, args: Vec<Expr>) -> PgResult<SetExpr> {
         let FuncKind::Set { columns, .. } = &func.kind else { return Err(PgError::internal("not a set-returning function")) };
         let columns = columns.clone();
-        check_row_argument(&func, &args)?;
+        let args = self.row_argument(&func, args)?;
         let (args, ret) = self.apply_signature(&func.args, func.variadic, &func.ret, args)?;
         let args = args.into_iter().map(|a| self.widen(a)).collect::<PgResult<Vec<_>>>()?;
         let ret = ret.widened();
@@ -831,8 +848,8 @@ pub fn bool_const(value: bool) -> Expr {
     Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(value))), bool_type())
 }
 
-/// Whether the row that a function gives is the one that the query says.
-pub(super) fn row_matches(given: &RecordType, said: &[(String, SqlType)]) -> PgResult<()> {
+/// The columns of a row that a function gives, by the names that the query says; an error if they are not those that it says.
+pub(super) fn row_matches(given: &RecordType, said: &[(String, SqlType)]) -> PgResult<Vec<(String, SqlType)>> {
     let error = |detail: String| {
         let message = "function return row and query-specified return row do not match";
         Err(PgError::new(SqlState::DATATYPE_MISMATCH, message).detail(detail))
@@ -846,7 +863,7 @@ pub(super) fn row_matches(given: &RecordType, said: &[(String, SqlType)]) -> PgR
             return error(format!("Returned type {} at ordinal position {}, but query expects {}.", given.ty, i + 1, said.ty));
         }
     }
-    Ok(())
+    Ok(given.fields.iter().zip(said).map(|((_, given), (name, _))| (name.clone(), given.clone())).collect())
 }
 
 /// Whether a row type is one of ROW(…), which names no columns.

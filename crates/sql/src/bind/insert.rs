@@ -4,8 +4,8 @@ use super::assign::{Place, no_default_of_parts};
 use super::dml::{ReturnedMaps, is_default, lookup, names_any, null_of};
 use super::scope::{Clause, Scope};
 use super::updatable::Target;
-use super::{BindContext, Binder, fold, name_parts};
-use crate::typed::tree::{ColId, Expr, ExprKind, Mutation, MutationKind, MutationTarget, OnConflict, Rel};
+use super::{Binder, fold, name_parts};
+use crate::typed::tree::{Arbiters, ColId, Expr, Mutation, MutationKind, MutationTarget, OnConflict, Rel};
 use crate::typed::walk;
 use crate::typed::walk::walk_volatile;
 use std::collections::HashMap;
@@ -326,7 +326,7 @@ impl Binder<'_> {
                         self.note_read(table.oid, column.id);
                     }
                 }
-                Some(self.inferred(table, columns)?)
+                Some(self.inferred(table, alias, columns)?)
             }
             Some(ast::ConflictTarget::OnConstraint(name)) => {
                 let name = name_parts(name)?.last().cloned().unwrap_or_default();
@@ -339,7 +339,7 @@ impl Binder<'_> {
                     self.note_read(table.oid, column);
                 }
                 match primary.or(index.map(|i| i.oid)) {
-                    Some(oid) => Some(vec![oid]),
+                    Some(oid) => Some(Arbiters::These(vec![oid])),
                     None if crate::catalog::names::has_constraint(table, &name) => {
                         return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, "constraint in ON CONFLICT clause has no associated index"));
                     }
@@ -411,86 +411,6 @@ impl Binder<'_> {
         };
         Ok((assignments, condition))
     }
-
-    /// The unique constraints that the columns, expressions and condition of ON CONFLICT infer.
-    fn inferred(&mut self, table: &Arc<TableDescriptor>, items: &[ast::Ident]) -> PgResult<Vec<u32>> {
-        let mut columns = Vec::new();
-        let mut exprs = Vec::new();
-        let mut predicate = None;
-        let bound = |b: &Self, sql: &str| -> PgResult<Expr> {
-            let ctx = BindContext { text: sql, param_types: &[], ..b.ctx.clone() };
-            super::bind_table_expr(&ctx, table, sql)
-        };
-        for item in items {
-            match item.quote_style {
-                Some(marks::EXPRESSION) => match bound(self, &item.value).map_err(|e| e.at(self.pos_span(item.span)))? {
-                    Expr { kind: ExprKind::Column(id), .. } => columns.push(ColumnId(id.0)),
-                    expr if exprs.iter().any(|known| super::function::same_expr(known, &expr)) => {}
-                    expr => exprs.push(expr),
-                },
-                Some(marks::PREDICATE) => predicate = Some(bound(self, &item.value).map_err(|e| e.at(self.pos_span(item.span)))?),
-                _ => {
-                    let name = fold(item);
-                    let found = table.column_by_name(&name).ok_or_else(|| {
-                        let error = if name == table.name {
-                            PgError::unsupported("whole row unique index inference specifications are not supported")
-                        } else {
-                            PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
-                        };
-                        error.at(self.pos_span(item.span))
-                    })?;
-                    columns.push(found.id);
-                }
-            }
-        }
-        columns.sort_unstable_by_key(|c| c.0);
-        columns.dedup();
-        let mut out = Vec::new();
-        if table.primary_key.is_some() && exprs.is_empty() {
-            let mut key: Vec<ColumnId> = table.key_columns().map(|p| p.column).collect();
-            key.sort_unstable_by_key(|c| c.0);
-            if key == columns {
-                out.push(0);
-            }
-        }
-        for index in table.indexes.iter().filter(|i| i.unique && i.state == stoa_table::catalog::IndexState::Readable) {
-            let mut key = Vec::new();
-            let mut rest = exprs.clone();
-            let mut fits = true;
-            for part in &index.parts {
-                match &part.key {
-                    IndexKey::Column(c) => key.push(*c),
-                    IndexKey::Expr(sql) => {
-                        let expr = bound(self, sql)?;
-                        match rest.iter().position(|e| super::function::same_expr(e, &expr)) {
-                            Some(at) => drop(rest.remove(at)),
-                            None => fits = exprs.iter().any(|e| super::function::same_expr(e, &expr)),
-                        }
-                    }
-                }
-            }
-            key.sort_unstable_by_key(|c| c.0);
-            key.dedup();
-            if !fits || !rest.is_empty() || key != columns {
-                continue;
-            }
-            // A partial index is inferred only where the condition given implies its own.
-            if let Some(own) = &index.predicate {
-                let own = bound(self, own)?;
-                if !predicate.as_ref().is_some_and(|p| implies(p, &own)) {
-                    continue;
-                }
-            }
-            out.push(index.oid);
-        }
-        if out.is_empty() {
-            return Err(PgError::new(
-                SqlState::INVALID_COLUMN_REFERENCE,
-                "there is no unique or exclusion constraint matching the ON CONFLICT specification",
-            ));
-        }
-        Ok(out)
-    }
 }
 
 /// How many values an INSERT gives for each row, where its text tells.
@@ -505,16 +425,6 @@ fn source_width(insert: &ast::Insert) -> usize {
 /// Whether a column of INSERT is the mark of OVERRIDING.
 pub(super) fn is_overriding(name: &ast::ObjectName) -> bool {
     name.0.first().is_some_and(|p| marks::ident(p, marks::OVERRIDING).is_some())
-}
-
-/// Whether each part of `wanted` is a part of `given`.
-fn implies(given: &Expr, wanted: &Expr) -> bool {
-    let parts = |e: &Expr| match &e.kind {
-        ExprKind::And(list) => list.clone(),
-        _ => vec![e.clone()],
-    };
-    let given = parts(given);
-    parts(wanted).iter().all(|w| given.iter().any(|g| super::function::same_expr(g, w)))
 }
 
 /// What UPSERT does with the row that has the key, when the statement names columns or none.

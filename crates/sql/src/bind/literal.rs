@@ -2,8 +2,9 @@
 
 use super::Binder;
 use super::sqlparser_span::Span;
-use crate::typed::raises::may_make_much;
-use crate::typed::tree::{Expr, ExprKind};
+use crate::typed::raises::may_take_long;
+use crate::typed::tree::{Expr, ExprKind, Rel};
+use crate::typed::walk;
 use datafusion_common::ScalarValue;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -172,14 +173,44 @@ pub fn folded(eval: &EvalContext, expr: Expr) -> Expr {
     let immutable = |volatility, args: &[Expr]| volatility == Volatility::Immutable && !args.is_empty() && args.iter().all(is_const);
     let constant = match &expr.kind {
         ExprKind::Cast { arg, .. } => is_const(arg),
-        ExprKind::Oper { oper, args } => immutable(oper.0.volatility, args),
-        ExprKind::Func { func, args } => immutable(func.0.volatility, args) && !may_make_much(&expr),
+        ExprKind::Oper { oper, args } => immutable(oper.0.volatility, args) && !may_take_long(&expr),
+        ExprKind::Func { func, args } => immutable(func.0.volatility, args) && !may_take_long(&expr),
         _ => false,
     };
     if constant && let Ok(Some(value)) = crate::typed::constant::evaluate(eval, &expr) {
         return Expr::new(ExprKind::Const(value), expr.ty);
     }
     expr
+}
+
+/// Puts constants in the place of an expression's parameters, and folds what then is constant. Whether there was a parameter.
+pub fn substitute(e: &mut Expr, values: &[ScalarValue], eval: &EvalContext) -> bool {
+    if let ExprKind::Param(number) = e.kind {
+        if let Some(value) = values.get(number) {
+            *e = Expr::new(ExprKind::Const(value.clone()), e.ty.clone());
+        }
+        return true;
+    }
+    let found = e.children_mut().into_iter().fold(false, |found, child| substitute(child, values, eval) | found);
+    match &mut e.kind {
+        ExprKind::ScalarSubquery(query) | ExprKind::Exists(query) | ExprKind::ArraySubquery(query) | ExprKind::AnyQuery { query, .. } => {
+            substitute_in(&mut query.rel, values, eval);
+        }
+        _ => {}
+    }
+    if found {
+        let changed = std::mem::replace(e, Expr::new(ExprKind::Param(0), e.ty.clone()));
+        *e = folded(eval, changed);
+    }
+    found
+}
+
+/// As [`substitute`], in all of a relation.
+pub fn substitute_in(rel: &mut Rel, values: &[ScalarValue], eval: &EvalContext) {
+    walk::exprs_mut(rel).into_iter().for_each(|e| {
+        substitute(e, values, eval);
+    });
+    walk::children_mut(rel).into_iter().for_each(|child| substitute_in(child, values, eval));
 }
 
 /// Whether what a text means as this type depends on settings, or on the day.

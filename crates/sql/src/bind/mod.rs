@@ -22,6 +22,7 @@ pub mod function;
 mod group_by;
 mod hint;
 pub mod history;
+pub mod inference;
 mod insert;
 pub mod literal;
 mod map;
@@ -257,7 +258,7 @@ pub fn bind_table_expr(ctx: &BindContext<'_>, table: &TableDescriptor, sql: &str
 
 /// As [`bind_table_expr`], from syntax.
 pub fn bind_table_syntax(ctx: &BindContext<'_>, table: &TableDescriptor, syntax: &ast::Expr) -> PgResult<Expr> {
-    let mut binder = Binder::of_row(ctx, table);
+    let mut binder = Binder::of_row(ctx, table, &table.name);
     let expr = binder.bind_expr(syntax)?;
     binder.resolve_unknown(expr)
 }
@@ -266,7 +267,7 @@ pub fn bind_table_syntax(ctx: &BindContext<'_>, table: &TableDescriptor, syntax:
 pub fn bind_generated(ctx: &BindContext<'_>, table: &TableDescriptor, column: &ColumnDescriptor) -> PgResult<Option<Expr>> {
     let Some(sql) = &column.generated else { return Ok(None) };
     let syntax = stoa_syntax::parse_expression(sql).map_err(syntax_error)?;
-    let mut binder = Binder::of_row(&BindContext { text: sql, param_types: &[], ..ctx.clone() }, table);
+    let mut binder = Binder::of_row(&BindContext { text: sql, param_types: &[], ..ctx.clone() }, table, &table.name);
     let expr = binder.bind_expr(&syntax)?;
     let expr = binder.resolve_unknown(expr)?;
     binder.coerce_assignment(expr, &column.ty, &column.name).map(Some)
@@ -393,11 +394,11 @@ pub fn first_word(text: &str) -> &str {
 
 impl<'a> Binder<'a> {
     #[must_use]
-    /// Of an expression over one row of a table, whose columns are called by their own ids.
-    fn of_row(ctx: &BindContext<'a>, table: &TableDescriptor) -> Self {
+    /// Of an expression over one row of a table, which it calls `alias`, and whose columns are called by their own ids.
+    fn of_row(ctx: &BindContext<'a>, table: &TableDescriptor, alias: &str) -> Self {
         let mut binder = Self::new(ctx.clone());
         let mut scope = Scope::new(Clause::Check);
-        scope.add_table(table, &table.name, &|id: ColumnId| ColId(id.0));
+        scope.add_table(table, alias, &|id: ColumnId| ColId(id.0));
         binder.start_ids_behind(table.next_column_id);
         binder.scopes.push(scope);
         binder

@@ -15,7 +15,7 @@ use stoa_pg::{PgError, PgResult, PgType, SqlType};
 impl Binder<'_> {
     /// The side of an outer join with these items, which it fills with NULLs.
     pub(super) fn fill_with_nulls(&mut self, rel: Rel, from: usize, to: usize) -> Rel {
-        self.each_item(from, to, |i| i.nullable = true);
+        self.each_item(from, to, |i| i.nullable = !i.joined);
         if !self.marks_rows {
             return rel;
         }

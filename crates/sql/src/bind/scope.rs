@@ -124,6 +124,8 @@ pub struct FromItem {
     pub lateral_only: bool,
     /// Why references are refused, when they are.
     pub refused: Option<Refusal>,
+    /// A join under a name of its own: its row is made of its columns, also where an outer join around it has none.
+    pub joined: bool,
     /// On the side of an outer join that is filled with NULLs.
     pub nullable: bool,
     /// A column that is not NULL where that join found a row; see `Binder::marks_rows`.
@@ -224,6 +226,7 @@ impl Scope {
             key,
             lateral_only: false,
             refused: None,
+            joined: false,
             nullable: false,
             found: None,
             table_oid: Some(table.oid),

@@ -69,6 +69,7 @@ impl ViewTarget {
             key: None,
             lateral_only: false,
             refused: None,
+            joined: false,
             nullable: false,
             found: None,
             table_oid: Some(self.oid),

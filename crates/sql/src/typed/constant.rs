@@ -2,7 +2,7 @@
 //! raise before a row is read.
 
 use crate::typed::kernel;
-use crate::typed::raises::may_make_much;
+use crate::typed::raises::may_take_long;
 use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Mutation, Rel};
 use crate::typed::walk;
 use crate::typed::walk::is_lasting;
@@ -215,9 +215,9 @@ fn is_immutable_call(e: &Expr) -> bool {
             matches!(func.0.kind, FuncKind::Scalar(_))
                 && func.0.volatility == Volatility::Immutable
                 && !args.is_empty()
-                && !may_make_much(e)
+                && !may_take_long(e)
         }
-        ExprKind::Oper { oper, .. } => oper.0.volatility == Volatility::Immutable,
+        ExprKind::Oper { oper, .. } => oper.0.volatility == Volatility::Immutable && !may_take_long(e),
         ExprKind::Cast { .. } => is_lasting(e),
         _ => false,
     }

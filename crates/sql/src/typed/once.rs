@@ -63,9 +63,9 @@ impl ExprPlanner<'_> {
 pub struct Shared(Vec<(ColId, Expr)>);
 
 impl Shared {
-    /// What stands for a value where it is used: the value itself, unless it is volatile.
+    /// What stands for a value where it is used: the value itself, unless it may be another when it is computed again.
     pub fn value(&mut self, value: Expr, fresh: &mut dyn FnMut() -> ColId) -> Expr {
-        if !super::walk::walk_volatile(&value) {
+        if !super::walk::varies(&value) {
             return value;
         }
         let (id, ty) = (fresh(), value.ty.clone());

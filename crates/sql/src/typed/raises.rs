@@ -27,7 +27,7 @@ pub fn may_raise(eval: &EvalContext, e: &Expr) -> bool {
 fn is_steady_constant(eval: &EvalContext, e: &Expr) -> bool {
     let varies = |x: &Expr| match &x.kind {
         ExprKind::Column(_) | ExprKind::Param(_) => true,
-        ExprKind::Func { func, .. } => func.0.volatility == Volatility::Volatile || crate::typed::raises::may_make_much(x),
+        ExprKind::Func { func, .. } => func.0.volatility == Volatility::Volatile || crate::typed::raises::may_take_long(x),
         ExprKind::Oper { oper, .. } => oper.0.volatility == Volatility::Volatile,
         _ => false,
     };
@@ -275,10 +275,18 @@ impl AsRef<Expr> for Expr {
     }
 }
 
-/// Whether a call may give much more than it is given: a number among its arguments says how much.
-pub fn may_make_much(expr: &Expr) -> bool {
+/// Whether a call may take very long: because it gives much more than it is given, as a number among its arguments says, or because it
+/// searches for a regular expression with references.
+pub fn may_take_long(expr: &Expr) -> bool {
     const MUCH: i64 = 10_000;
-    let ExprKind::Func { func, args } = &expr.kind else { return false };
+    let (func, args) = match &expr.kind {
+        ExprKind::Func { func, args } => (func, args),
+        ExprKind::Oper { oper, args } => return matches!(oper.0.name, "~" | "~*" | "!~" | "!~*") && may_refer(args),
+        _ => return false,
+    };
+    if func.0.name.starts_with("regexp_") || func.0.name == "substring" {
+        return may_refer(args);
+    }
     matches!(func.0.name, "repeat" | "lpad" | "rpad" | "array_fill")
         && args.iter().any(|arg| match &arg.kind {
             ExprKind::Const(ScalarValue::Int32(Some(n))) => i64::from(*n) > MUCH,
@@ -286,4 +294,15 @@ pub fn may_make_much(expr: &Expr) -> bool {
             ExprKind::Const(_) => false,
             _ => matches!(arg.ty.ty, PgType::Int4 | PgType::Array(_)),
         })
+}
+
+/// Whether the second argument is no regular expression without references.
+fn may_refer(args: &[Expr]) -> bool {
+    match args.get(1).map(|pattern| (&pattern.kind, &pattern.ty.ty)) {
+        Some((ExprKind::Const(ScalarValue::Utf8View(Some(pattern))), _)) => {
+            pattern.as_bytes().windows(2).any(|two| matches!(two, [b'\\', b'1'..=b'9']))
+        }
+        Some((ExprKind::Const(_), _)) | None => false,
+        Some((_, ty)) => ty.is_string(),
+    }
 }

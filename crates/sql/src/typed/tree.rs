@@ -512,16 +512,46 @@ pub struct Query {
     pub outputs: Vec<Output>,
 }
 
+/// The unique constraints whose conflicts ON CONFLICT deals with.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Arbiters {
+    /// The primary key is 0, indexes go by OID.
+    These(Vec<u32>),
+    /// Those that are meant by the values of parameters: [`crate::bind::inference::arbiters`] finds them.
+    Inferred(Box<Inference>),
+}
+
+/// What ON CONFLICT says of the constraints that it means. Columns of the table are called by their own ids.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Inference {
+    /// In the order of their ids, each once.
+    pub columns: Vec<ColumnId>,
+    pub exprs: Vec<Expr>,
+    pub condition: Option<Expr>,
+    pub candidates: Vec<UniqueCandidate>,
+}
+
+/// A unique constraint that may be meant.
+#[derive(Clone, PartialEq, Debug)]
+pub struct UniqueCandidate {
+    /// As in [`Arbiters::These`].
+    pub arbiter: u32,
+    /// In the order of their ids, each once.
+    pub columns: Vec<ColumnId>,
+    pub exprs: Vec<Expr>,
+    pub condition: Option<Expr>,
+}
+
 /// How an INSERT deals with keys that exist.
 #[derive(Clone, PartialEq, Debug)]
 pub enum OnConflict {
     /// 23505.
     Error,
-    /// `indexes`: the arbiters (`None`: any unique constraint). The primary key is index 0, others by OID.
-    DoNothing { arbiters: Option<Vec<u32>> },
+    /// `None`: any unique constraint.
+    DoNothing { arbiters: Option<Arbiters> },
     /// Assignments and the condition refer to the existing row by `existing` and to the new row by `excluded`.
     DoUpdate {
-        arbiters: Vec<u32>,
+        arbiters: Arbiters,
         existing: Vec<(ColumnId, ColId)>,
         excluded: Vec<(ColumnId, ColId)>,
         assignments: Vec<(ColumnId, Expr)>,

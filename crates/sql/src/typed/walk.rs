@@ -590,6 +590,22 @@ pub fn walk_volatile(expr: &Expr) -> bool {
     })
 }
 
+/// Whether a relation gives the same rows each time: nothing in it is volatile, takes samples or locks rows.
+pub fn is_steady(rel: &Rel) -> bool {
+    let mut steady = true;
+    visit_all(rel, &mut |rel| {
+        steady &= !matches!(rel, Rel::Lock { .. } | Rel::Sample { .. }) && !exprs_of(rel).into_iter().any(walk_volatile);
+    });
+    steady
+}
+
+/// Whether an expression may have another value when it is computed again: it calls a volatile function, or a subquery in it does.
+pub fn varies(expr: &Expr) -> bool {
+    let mut varies = walk_volatile(expr);
+    visit_subqueries(expr, &mut |query| varies |= !is_steady(&query.rel));
+    varies
+}
+
 /// Whether a node means the same in every execution under the same settings.
 pub fn is_lasting(e: &Expr) -> bool {
     match &e.kind {

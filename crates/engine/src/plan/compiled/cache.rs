@@ -12,7 +12,7 @@ use stoa_exec::fulltext::TextIndexes;
 use stoa_exec::settings::Settings;
 use stoa_pg::{EvalContext, PgResult};
 use stoa_sql::typed::constant;
-use stoa_sql::typed::raises::may_make_much;
+use stoa_sql::typed::raises::may_take_long;
 use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, Mutation, Rel};
 use stoa_sql::typed::walk::{exprs_of, visit_all};
 use stoa_table::catalog::Oid;
@@ -59,7 +59,7 @@ impl Compiled {
             query.raises = self.is_body;
         }
         self.query = query.map(Arc::new);
-        visit_all(rel, &mut |rel| self.makes_much |= exprs_of(rel).into_iter().any(|e| e.any(&mut |x| may_make_much(x))));
+        visit_all(rel, &mut |rel| self.makes_much |= exprs_of(rel).into_iter().any(|e| e.any(&mut |x| may_take_long(x))));
         Ok(())
     }
 

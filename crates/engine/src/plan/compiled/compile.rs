@@ -2,7 +2,7 @@
 
 use super::group::Group;
 use super::joins::leaf_columns;
-use super::kept::{Keeper, is_steady};
+use super::kept::Keeper;
 use super::keys::Keys;
 use super::query::{Asked, Combine, CompiledQuery, Node, Recursion, Sort, Step, Value};
 use super::read::CompiledRead;
@@ -28,8 +28,8 @@ use stoa_pg::{EvalContext, PgResult, SqlType};
 use stoa_sql::typed::branches::raises;
 use stoa_sql::typed::raises::in_turn;
 use stoa_sql::typed::tree::{AggregateExpr, ColId, Cte, CteId, Expr, ExprKind, JoinKind, Rel, SetExpr, SetOp, SortKey, WindowExpr};
-use stoa_sql::typed::walk::is_plain;
 use stoa_sql::typed::walk::{columns_of, free_columns, rewrite_rel};
+use stoa_sql::typed::walk::{is_plain, is_steady};
 use stoa_table::access::Preferences;
 
 /// Ids of columns that hold the values of subqueries; those of groups are elsewhere.

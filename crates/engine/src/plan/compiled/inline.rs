@@ -9,7 +9,7 @@ use stoa_exec::fulltext::TextIndexes;
 use stoa_exec::settings::Settings;
 use stoa_pg::PgResult;
 use stoa_pg::registry::{FuncKind, Volatility};
-use stoa_sql::typed::raises::may_make_much;
+use stoa_sql::typed::raises::may_take_long;
 use stoa_sql::typed::tree::{Bound, BoundBody, Expr, ExprKind, Mutation, MutationKind, OnConflict, Rel};
 use stoa_sql::typed::walk;
 use stoa_sql::typed::walk::is_plain;
@@ -67,7 +67,7 @@ fn is_quick(e: &Expr) -> bool {
         && !e.any(&mut |x| match &x.kind {
             ExprKind::Func { func, .. } => {
                 let waits = matches!(func.0.kind, FuncKind::System) && func.0.volatility == Volatility::Volatile;
-                (waits && sequence_of(x).is_none()) || may_make_much(x)
+                (waits && sequence_of(x).is_none()) || may_take_long(x)
             }
             _ => false,
         })

@@ -2,7 +2,6 @@
 
 use super::both_sides::{BothSides, Unmatched};
 use super::compile::{Compiled, Compiler};
-use super::kept::is_steady;
 use super::query::{Join, Node, Probe, Step};
 use super::read::CompiledRead;
 use super::simple_scan::{Columns, conjuncts};
@@ -11,8 +10,8 @@ use crate::plan::decorrelate::given_columns;
 use std::collections::HashSet;
 use stoa_pg::PgResult;
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind, JoinKind, Query, Rel};
-use stoa_sql::typed::walk::is_plain;
 use stoa_sql::typed::walk::{columns_of, free_columns};
+use stoa_sql::typed::walk::{is_plain, is_steady};
 
 /// One side of some join.
 struct Relation<'a> {

@@ -17,9 +17,8 @@ use std::sync::{Arc, OnceLock};
 use stoa_pg::types::PgType;
 use stoa_pg::{EvalContext, PgResult, SqlType};
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind, Rel};
-use stoa_sql::typed::walk::is_plain;
-use stoa_sql::typed::walk::walk_volatile;
 use stoa_sql::typed::walk::{exprs_of, free_columns, visit_all, visit_subqueries};
+use stoa_sql::typed::walk::{is_plain, is_steady};
 
 /// Rows of one relation, above which they are not kept.
 const MOST_KEPT: i64 = 500_000;
@@ -37,15 +36,6 @@ pub(super) struct Keeper<'a> {
     /// Parameters of the statement; those behind them are values of outer rows.
     given: usize,
     relations: RefCell<Vec<Arc<Kept>>>,
-}
-
-/// Whether a relation gives the same rows each time: nothing in it is volatile, takes samples or locks rows.
-pub(crate) fn is_steady(rel: &Rel) -> bool {
-    let mut steady = true;
-    visit_all(rel, &mut |rel| {
-        steady &= !matches!(rel, Rel::Lock { .. } | Rel::Sample { .. }) && !exprs_of(rel).into_iter().any(walk_volatile);
-    });
-    steady
 }
 
 impl CompiledQuery {

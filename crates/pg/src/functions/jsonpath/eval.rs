@@ -7,6 +7,7 @@ use super::datetime::Datetime;
 use super::syntax::{Arithmetic, Comparison, Expr, Method, Path, Step};
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
+use crate::functions::regexp::engine::Searcher;
 use crate::sqlstate::SqlState;
 use crate::values::json::binary::{Builder, Node};
 use crate::values::json::number;
@@ -598,7 +599,7 @@ impl<'a> Evaluation<'a> {
             Expr::LikeRegex { of, regex, .. } => {
                 let Some(of) = self.known(of, scope)? else { return Ok(None) };
                 self.any_pair(&of, &[Item::Node(Node::Null)], |value, _| {
-                    value.string().map(|v| regex.is_match(v)).transpose().map_err(Fault::Fatal)
+                    value.string().map(|v| Searcher::new(self.session, Arc::clone(regex)).is_match(v)).transpose().map_err(Fault::Fatal)
                 })?
             }
             // The parser lets nothing else stand here.

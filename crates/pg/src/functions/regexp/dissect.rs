@@ -8,6 +8,7 @@
 use super::class::same_ignoring_case;
 use super::program::{Program, Want};
 use super::syntax::Node;
+use crate::context::EvalContext;
 use crate::error::PgResult;
 
 /// A part of the text, in bytes.
@@ -160,23 +161,38 @@ pub struct Search<'a> {
     pub ignore_case: bool,
     /// Slot 0 is the match, slot n the nth group.
     pub spans: &'a mut Vec<Option<Span>>,
+    /// The statement that searches.
+    pub ctx: Option<&'a EvalContext>,
+    pub steps: u32,
 }
 
 impl Search<'_> {
-    /// The match that begins at byte `start`, if there is one.
-    pub fn at(&mut self, tree: &Tree, start: usize) -> bool {
+    /// Counts a step: there may be very many.
+    fn step(&mut self) -> PgResult<()> {
+        self.steps = self.steps.wrapping_add(1);
+        match self.ctx {
+            Some(ctx) if self.steps.is_multiple_of(256) => ctx.system.check_interrupt(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether there is a match that begins at byte `start`.
+    ///
+    /// # Errors
+    /// 57014.
+    pub fn at(&mut self, tree: &Tree, start: usize) -> PgResult<bool> {
         let end = self.text.len();
         let mut tries = Ends::new(tree, start, end);
         while let Some(found) = tries.next(self.text) {
             self.clear(tree);
-            if self.dissect(tree, start, found) {
+            if self.dissect(tree, start, found)? {
                 if let Some(slot) = self.spans.first_mut() {
                     *slot = Some((start, found));
                 }
-                return true;
+                return Ok(true);
             }
         }
-        false
+        Ok(false)
     }
 
     fn clear(&mut self, tree: &Tree) {
@@ -188,43 +204,47 @@ impl Search<'_> {
     }
 
     /// Fills in the groups of an expression whose automaton accepts this part of the text; `false` if references do not fit.
-    fn dissect(&mut self, tree: &Tree, start: usize, end: usize) -> bool {
-        match &tree.kind {
+    fn dissect(&mut self, tree: &Tree, start: usize, end: usize) -> PgResult<bool> {
+        self.step()?;
+        Ok(match &tree.kind {
             Kind::Plain => true,
             Kind::Capture(inner, group) => {
-                let fits = self.dissect(inner, start, end);
+                let fits = self.dissect(inner, start, end)?;
                 if fits && let Some(slot) = self.spans.get_mut(*group) {
                     *slot = Some((start, end));
                 }
                 fits
             }
             Kind::Backref { group, min, max } => self.repeats_group(*group, *min, *max, start, end),
-            Kind::Alternate(branches) => branches.iter().any(|branch| {
-                if !branch.program.spans(self.text, start, end) {
-                    return false;
-                }
-                self.clear(branch);
-                let fits = self.dissect(branch, start, end);
-                if !fits {
+            Kind::Alternate(branches) => {
+                for branch in branches {
+                    if !branch.program.spans(self.text, start, end) {
+                        continue;
+                    }
+                    self.clear(branch);
+                    if self.dissect(branch, start, end)? {
+                        return Ok(true);
+                    }
                     self.clear(branch);
                 }
-                fits
-            }),
+                false
+            }
             Kind::Concat(left, right) => {
                 let mut middles = Ends::new(left, start, end);
                 while let Some(middle) = middles.next(self.text) {
+                    self.step()?;
                     if right.program.spans(self.text, middle, end) {
                         self.clear(left);
                         self.clear(right);
-                        if self.dissect(left, start, middle) && self.dissect(right, middle, end) {
-                            return true;
+                        if self.dissect(left, start, middle)? && self.dissect(right, middle, end)? {
+                            return Ok(true);
                         }
                     }
                 }
                 false
             }
-            Kind::Repeat { inner, min, max } => self.repeat(inner, *min, *max, start, end),
-        }
+            Kind::Repeat { inner, min, max } => self.repeat(inner, *min, *max, start, end)?,
+        })
     }
 
     /// Whether a part of the text is a group's text so many times. A group without text has no repetition, not even none.
@@ -242,11 +262,11 @@ impl Search<'_> {
             && wanted.chars().cycle().zip(found.chars()).all(|(a, b)| a == b || (self.ignore_case && same_ignoring_case(a, b)))
     }
 
-    fn repeat(&mut self, inner: &Tree, min: usize, max: Option<usize>, start: usize, end: usize) -> bool {
+    fn repeat(&mut self, inner: &Tree, min: usize, max: Option<usize>, start: usize, end: usize) -> PgResult<bool> {
         // Where nothing is to be matched, short rounds are not even tried.
         if inner.short && min == 0 && start == end {
             self.clear(inner);
-            return true;
+            return Ok(true);
         }
         let least = min.max(1);
         let most = max.unwrap_or(usize::MAX).min(end - start).max(least);
@@ -254,6 +274,7 @@ impl Search<'_> {
         let mut rounds = vec![(start, Ends::new(inner, start, end))];
         while let Some((from, ends)) = rounds.last_mut() {
             let from = *from;
+            self.step()?;
             let Some(to) = ends.next(self.text) else {
                 rounds.pop();
                 continue;
@@ -270,24 +291,24 @@ impl Search<'_> {
                 rounds.push((to, Ends::new(inner, to, end)));
                 continue;
             }
-            if self.rounds(inner, &rounds, end) {
-                return true;
+            if self.rounds(inner, &rounds, end)? {
+                return Ok(true);
             }
         }
         // No round at all, where nothing is to be matched.
         self.clear(inner);
-        min == 0 && start == end
+        Ok(min == 0 && start == end)
     }
 
-    fn rounds(&mut self, inner: &Tree, rounds: &[(usize, Ends)], end: usize) -> bool {
+    fn rounds(&mut self, inner: &Tree, rounds: &[(usize, Ends)], end: usize) -> PgResult<bool> {
         for (index, (from, _)) in rounds.iter().enumerate() {
             let to = rounds.get(index + 1).map_or(end, |(next, _)| *next);
             self.clear(inner);
-            if !self.dissect(inner, *from, to) {
-                return false;
+            if !self.dissect(inner, *from, to)? {
+                return Ok(false);
             }
         }
-        true
+        Ok(true)
     }
 }
 

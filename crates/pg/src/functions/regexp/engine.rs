@@ -7,6 +7,7 @@
 use super::class::CharSet;
 use super::dissect::{Search, Span, Tree};
 use super::syntax::{Assertion, Node, Options, Parsed, parse};
+use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
 use regex_automata::Input;
 use regex_automata::meta;
@@ -21,6 +22,8 @@ pub struct Regexp {
     automaton: Option<meta::Regex>,
     /// The automaton's ends and groups are PostgreSQL's.
     exact: bool,
+    /// Of an expression with references: finds where it would match if each could be any text of its group. A match begins nowhere else.
+    near: Option<meta::Regex>,
     tree: OnceLock<PgResult<Tree>>,
 }
 
@@ -55,23 +58,26 @@ pub fn compiled(pattern: &str, options: Options) -> PgResult<Arc<Regexp>> {
 impl Regexp {
     fn new(pattern: &str, options: Options) -> PgResult<Regexp> {
         let parsed = parse(pattern, options)?;
-        let automaton = hir(&parsed.root).and_then(|hir| {
+        let built = |hir: Hir| {
             let config = meta::Config::new().nfa_size_limit(Some(10 << 20)).utf8_empty(true);
             meta::Builder::new().configure(config).build_from_hir(&hir).ok()
-        });
+        };
+        let automaton = hir(&parsed.root).and_then(built);
         let exact = automaton.is_some() && is_deterministic(&parsed.root);
-        let regexp = Regexp { parsed, automaton, exact, tree: OnceLock::new() };
+        let near = if automaton.is_none() {
+            let mut definitions = vec![None; parsed.groups + 1];
+            define(&parsed.root, &mut definitions);
+            let any = without_references(&parsed.root, &definitions, &mut { MOST_NODES });
+            any.as_ref().and_then(hir).and_then(built)
+        } else {
+            None
+        };
+        let regexp = Regexp { parsed, automaton, exact, near, tree: OnceLock::new() };
         if regexp.automaton.is_none() {
             // Too complex is an error at once, not at the first match.
             regexp.tree()?;
         }
         Ok(regexp)
-    }
-
-    /// How many capturing groups there are.
-    #[must_use]
-    pub fn groups(&self) -> usize {
-        self.parsed.groups
     }
 
     fn tree(&self) -> PgResult<&Tree> {
@@ -82,23 +88,55 @@ impl Regexp {
         });
         tree.as_ref().map_err(PgError::clone)
     }
+}
+
+/// A regular expression with the statement that searches by it: a search that takes long ends with the statement.
+#[derive(Clone, Debug)]
+pub struct Searcher<'c> {
+    ctx: Option<&'c EvalContext>,
+    regexp: Arc<Regexp>,
+}
+
+impl<'c> Searcher<'c> {
+    #[must_use]
+    pub fn new(ctx: Option<&'c EvalContext>, regexp: Arc<Regexp>) -> Self {
+        Self { ctx, regexp }
+    }
+
+    /// How many capturing groups there are.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        self.regexp.parsed.groups
+    }
+
+    /// # Errors
+    /// 57014 where the statement has been cancelled.
+    pub fn check_interrupt(&self) -> PgResult<()> {
+        self.ctx.map_or(Ok(()), |ctx| ctx.system.check_interrupt())
+    }
 
     /// Whether there is a match.
+    ///
+    /// # Errors
+    /// 2201B if the expression is too complex; 57014.
     pub fn is_match(&self, text: &str) -> PgResult<bool> {
-        match &self.automaton {
+        match &self.regexp.automaton {
             Some(automaton) => Ok(automaton.is_match(text)),
             None => self.find(text, 0, &mut Vec::new()),
         }
     }
 
     /// The first match that begins at or behind byte `from`: slot 0 of `spans` is the match, slot n the nth group.
+    ///
+    /// # Errors
+    /// As [`Searcher::is_match`].
     pub fn find(&self, text: &str, from: usize, spans: &mut Vec<Option<Span>>) -> PgResult<bool> {
         spans.clear();
-        spans.resize(self.parsed.groups + 1, None);
+        spans.resize(self.regexp.parsed.groups + 1, None);
         let mut start = from;
-        if let Some(automaton) = &self.automaton {
+        if let Some(automaton) = &self.regexp.automaton {
             let input = Input::new(text).span(from..text.len());
-            if self.exact && self.parsed.groups > 0 {
+            if self.regexp.exact && self.regexp.parsed.groups > 0 {
                 let mut captures = automaton.create_captures();
                 automaton.search_captures(&input, &mut captures);
                 for (group, slot) in spans.iter_mut().enumerate() {
@@ -107,7 +145,7 @@ impl Regexp {
                 return Ok(captures.is_match());
             }
             let Some(found) = automaton.find(input) else { return Ok(false) };
-            if self.exact {
+            if self.regexp.exact {
                 if let Some(slot) = spans.first_mut() {
                     *slot = Some((found.start(), found.end()));
                 }
@@ -115,10 +153,14 @@ impl Regexp {
             }
             start = found.start();
         }
-        let tree = self.tree()?;
-        let mut search = Search { text, ignore_case: self.parsed.ignore_case, spans };
+        let tree = self.regexp.tree()?;
+        let mut search = Search { text, ignore_case: self.regexp.parsed.ignore_case, spans, ctx: self.ctx, steps: 0 };
         loop {
-            if search.at(tree, start) {
+            if let Some(near) = &self.regexp.near {
+                let Some(found) = near.find(Input::new(text).span(start..text.len())) else { return Ok(false) };
+                start = found.start();
+            }
+            if search.at(tree, start)? {
                 return Ok(true);
             }
             match text.get(start..).and_then(|rest| rest.chars().next()) {
@@ -142,6 +184,26 @@ fn define(node: &Node, definitions: &mut Vec<Option<Node>>) {
         Node::Concat(parts) | Node::Alternate(parts) => parts.iter().for_each(|part| define(part, definitions)),
         _ => {}
     }
+}
+
+/// Nodes of an expression whose references have been replaced.
+const MOST_NODES: usize = 10_000;
+
+/// The expression with the expressions of groups in the place of references to them; `None` where it looks around, or becomes large.
+fn without_references(node: &Node, definitions: &[Option<Node>], left: &mut usize) -> Option<Node> {
+    *left = left.checked_sub(1)?;
+    let mut all = |parts: &[Node]| parts.iter().map(|part| without_references(part, definitions, left)).collect::<Option<Vec<_>>>();
+    Some(match node {
+        Node::Concat(parts) => Node::Concat(all(parts)?),
+        Node::Alternate(branches) => Node::Alternate(all(branches)?),
+        Node::Repeat { node, min, max, greedy } => {
+            Node::Repeat { node: Box::new(without_references(node, definitions, left)?), min: *min, max: *max, greedy: *greedy }
+        }
+        Node::Capture(inner, _) => without_references(inner, definitions, left)?,
+        Node::Backref(group) => without_references(definitions.get(*group)?.as_ref()?, definitions, left)?,
+        Node::Look { .. } => return None,
+        other => other.clone(),
+    })
 }
 
 /// The expression for `regex-automata`; `None` when it cannot be expressed there.

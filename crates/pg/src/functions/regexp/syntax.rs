@@ -109,6 +109,7 @@ const REPETITION: &str = "invalid repetition count(s)";
 const RANGE: &str = "invalid character range";
 const ESCAPE: &str = "invalid escape \\ sequence";
 const BACKREFERENCE: &str = "invalid backreference number";
+const ARGUMENT: &str = "invalid argument to regex function";
 const OPTION: &str = "invalid embedded option";
 const CLASS: &str = "invalid character class";
 const COLLATING: &str = "invalid collating element";
@@ -125,6 +126,9 @@ const MAX_DEPTH: usize = 200;
 pub fn parse(pattern: &str, options: Options) -> PgResult<Parsed> {
     let mut options = options;
     let mut rest = pattern;
+    if options.mode == Mode::Literal && (options.expanded || options.newline_stops || options.newline_anchors) {
+        return Err(invalid(ARGUMENT));
+    }
     if options.mode == Mode::Advanced {
         if let Some(after) = rest.strip_prefix("***") {
             if let Some(after) = after.strip_prefix('=') {
