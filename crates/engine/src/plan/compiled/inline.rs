@@ -67,7 +67,8 @@ fn is_quick(e: &Expr) -> bool {
         && !e.any(&mut |x| match &x.kind {
             ExprKind::Func { func, .. } => {
                 let waits = matches!(func.0.kind, FuncKind::System) && func.0.volatility == Volatility::Volatile;
-                (waits && sequence_of(x).is_none()) || may_make_much(x)
+                // Comments on large objects are read.
+                (waits && sequence_of(x).is_none()) || matches!(func.0.name, "obj_description" | "pg_describe_object") || may_make_much(x)
             }
             _ => false,
         })
