@@ -81,6 +81,8 @@ def section(name, args, kind, returns_set, result):
         return "Set-returning functions"
     if name.startswith(("pg_", "has_", "to_reg", "inet_", "txid_", "current_", "session_", "obj_", "col_", "shobj_", "stoa_")):
         return "System information and administration"
+    if name.startswith("lo_") or name in ("loread", "lowrite"):
+        return "Large objects"
     if name.startswith("json") or "_json" in name:
         return "JSON"
     polymorphic = ("any", "anyelement", "anynonarray", "anycompatible")

@@ -379,6 +379,8 @@ pub enum CommentTarget {
         name: String,
         table: ObjectName,
     },
+    /// Its number, as written.
+    LargeObject(String),
     Other(String),
 }
 
@@ -428,6 +430,11 @@ pub enum Ddl {
         concurrently: bool,
         /// PURGE: tables cannot come back.
         purge: bool,
+    },
+    /// ALTER LARGE OBJECT; its number as written.
+    AlterLargeObject {
+        oid: String,
+        owner: RoleRef,
     },
     /// UNDROP TABLE.
     Undrop {

@@ -173,7 +173,9 @@ pub enum GrantTarget {
     Languages(Vec<Ident>),
     Types(Vec<ObjectName>),
     AllIn(Many, Vec<Ident>),
-    /// Kinds of objects that there are none of, by their words: LARGE OBJECT.
+    /// By their numbers, as written.
+    LargeObjects(Vec<String>),
+    /// Kinds of objects that there are none of, by their words: FOREIGN SERVER.
     Other(String),
 }
 

@@ -1,7 +1,7 @@
 //! The tables of a store: the one way to it from above.
 
-use crate::catalog::CatalogSnapshot;
 use crate::catalog::store as rows;
+use crate::catalog::{CatalogSnapshot, Oid, large_object};
 use crate::failure::store_error;
 use crate::services::{LocalServices, Services};
 use std::sync::Arc;
@@ -215,6 +215,14 @@ impl Tables {
     /// The store failed.
     pub async fn load(&self, tables: &[TableId]) -> PgResult<Load> {
         Ok(Load(self.store.bulk_load(tables).await.map_err(store_error)?))
+    }
+
+    /// Removes the large objects of a database that was dropped.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn remove_large_objects(&self, database: Oid) -> PgResult<()> {
+        large_object::remove(&*self.store, &|other| other == database).await
     }
 
     // What the engine keeps about tables, beside the catalog: a small value by its key.

@@ -368,6 +368,15 @@ async fn drop_database(work: Work<'_>, name: &str, if_exists: bool, force: bool)
     for dropped in catalog.iter().flat_map(|catalog| catalog.dropped().values()) {
         super::undrop::drop_storage(work, dropped)?;
     }
+    let (instance, gone) = (tables.clone(), database.oid);
+    txn.on_commit(move || {
+        Box::pin(async move {
+            // What is left goes when the server starts again.
+            if let Err(error) = instance.remove_large_objects(gone).await {
+                tracing::warn!(database = gone, error = error.message(), "large objects of a dropped database are kept for longer");
+            }
+        })
+    });
     for key in keys_of_database(&**tables.store(), database.oid).await? {
         txn.add_catalog_mutation_in(FIRST_DATABASE, &key, None)?;
     }

@@ -42,6 +42,9 @@ pub(super) async fn execute(work: Work<'_>, statement: &GrantStatement) -> PgRes
     {
         return Err(PgError::unsupported("grantor must be current user"));
     }
+    if let GrantTarget::LargeObjects(objects) = &statement.target {
+        return on_large_objects(work, statement, objects).await;
+    }
     let targets = targets(&work, &statement.target)?;
     let grantees = grantees(&work, &statement.grantees)?;
     let (class, kind) = class_of_target(&statement.target)?;
@@ -61,6 +64,34 @@ pub(super) async fn execute(work: Work<'_>, statement: &GrantStatement) -> PgRes
 /// The space of names in which transactions lock rights: no schema has this number.
 const RIGHTS: Oid = 1214;
 
+/// Executes a statement on large objects, whose rights stand with themselves.
+async fn on_large_objects(work: Work<'_>, statement: &GrantStatement, objects: &[String]) -> PgResult<String> {
+    let grantees = grantees(&work, &statement.grantees)?;
+    let class = ObjectClass::LargeObject;
+    let wish = Wish {
+        cascade: statement.cascade,
+        ..wish(statement.grant, statement.option, grantees, &statement.privileges, class, "large object")?
+    };
+    if wish.grant && wish.option && wish.grantees.contains(&acl::PUBLIC_GRANTEE) {
+        return Err(invalid("grant options can only be granted to roles".into()));
+    }
+    for named in objects {
+        let (oid, mut object) = super::large_object::locked(&work, named).await?;
+        let authority = work.authority();
+        let (list, owner) = (object.rights.effective(class), object.rights.owner);
+        let wanted = if wish.all { class.all() } else { wish.privileges };
+        let (grantor, available) = best_grantor(&authority, work.ctx.role, wanted, &list, owner);
+        let has = |other: Oid| authority.has_rights_of(work.ctx.role, other);
+        let (some, options) = acl::granted(&list, owner, work.ctx.role, class.all(), class.all(), &has);
+        let name = format!("large object {oid}");
+        let any = !some.is_empty() || !options.is_empty();
+        let given = restricted(&work, &wish, wanted, available, &format!("\"{name}\""), any, denied_on("large object", &name))?;
+        object.rights.acl = Some(changed(list, owner, grantor, &wish, given)?);
+        work.ctx.txn.put_large_object(oid, &object).await?;
+    }
+    Ok(if statement.grant { "GRANT" } else { "REVOKE" }.to_owned())
+}
+
 fn grantees(work: &Work<'_>, named: &[RoleRef]) -> PgResult<Vec<Oid>> {
     named.iter().map(|role| if *role == RoleRef::Public { Ok(acl::PUBLIC_GRANTEE) } else { work.role(role).map(|r| r.oid) }).collect()
 }
@@ -76,9 +107,11 @@ fn class_of_target(target: &GrantTarget) -> PgResult<(ObjectClass, &'static str)
         GrantTarget::Schemas(_) => (ObjectClass::Schema, "schema"),
         GrantTarget::Languages(_) => (ObjectClass::Language, "language"),
         GrantTarget::Types(_) => (ObjectClass::Type, "type"),
+        GrantTarget::LargeObjects(_) => (ObjectClass::LargeObject, "large object"),
         GrantTarget::Other(words) => {
-            return Err(PgError::unsupported(format!("GRANT and REVOKE on {words} are not supported"))
-                .hint("There are privileges on tables, columns, sequences, schemas, databases, functions, types and languages."));
+            return Err(PgError::unsupported(format!("GRANT and REVOKE on {words} are not supported")).hint(
+                "There are privileges on tables, columns, sequences, schemas, databases, functions, types, languages and large objects.",
+            ));
         }
     })
 }
@@ -185,7 +218,7 @@ fn targets(work: &Work<'_>, target: &GrantTarget) -> PgResult<Vec<RightsOf>> {
             out.dedup();
             Ok(out)
         }
-        GrantTarget::Other(_) => Ok(Vec::new()),
+        GrantTarget::LargeObjects(_) | GrantTarget::Other(_) => Ok(Vec::new()),
     }
 }
 

@@ -23,6 +23,7 @@ mod grant;
 mod index;
 #[cfg(test)]
 pub(crate) mod index_tests;
+mod large_object;
 mod like;
 mod maintenance;
 mod map;
@@ -109,6 +110,7 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
                 }
                 drop_objects(work, *kind, names, *if_exists, (*cascade, *purge)).await
             }
+            Ddl::AlterLargeObject { oid, owner } => large_object::change_owner(work, oid, owner).await,
             Ddl::Undrop { table, rename } => undrop::undrop(work, table, rename.as_ref()).await,
             Ddl::DropFullText { table, if_exists } => index::drop_full_text(work, table, *if_exists).await,
             Ddl::Truncate { names, restart_identity, cascade } => maintenance::truncate(work, names, *restart_identity, *cascade).await,
@@ -457,7 +459,7 @@ fn commented(work: Work<'_>, target: &CommentTarget) -> PgResult<Option<Arc<Rela
             let table = name.0.split_last().map(|(_, table)| ObjectName(table.to_vec())).filter(|table| !table.0.is_empty());
             table.map_or(Ok(None), |table| work.find(&table))
         }
-        CommentTarget::Other(_) => Ok(None),
+        CommentTarget::LargeObject(_) | CommentTarget::Other(_) => Ok(None),
     }
 }
 
@@ -561,6 +563,7 @@ async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -
         }
         CommentTarget::Constraint { name, table } => comment_on_constraint(work, &fold(name), work.table(table)?, &text)?,
         CommentTarget::Policy { name, table } => policy::comment(work, name, work.table(table)?, text)?,
+        CommentTarget::LargeObject(oid) => large_object::comment(work, oid, text).await?,
         CommentTarget::Other(word) => return Err(PgError::unsupported(format!("COMMENT ON {word} is not supported"))),
     }
     Ok(TAG.into())

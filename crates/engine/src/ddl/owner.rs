@@ -3,6 +3,7 @@
 use super::dependency::{Dropping, Object};
 use super::role::denied;
 use super::work::Work;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::catalog::deparse::quote_name;
@@ -163,7 +164,7 @@ pub(super) async fn reassign(work: Work<'_>, from: &[RoleRef], to: &RoleRef) -> 
         }
         give(&work, &catalog, of, to)?;
     }
-    Ok(())
+    super::large_object::reassign(&work, &from, to).await
 }
 
 fn owners_of(work: &Work<'_>, to: &RoleRef) -> PgResult<Oid> {
@@ -195,6 +196,7 @@ pub(super) async fn drop_owned(work: Work<'_>, by: &[RoleRef], cascade: bool) ->
     dropping.settle().await?;
     dropping.check(cascade, None)?;
     dropping.execute().await?;
+    super::large_object::drop_owned(&work, &roles).await?;
     for role in roles {
         forget_grants(&work, role)?;
         super::policy::forget_role(work, role)?;
@@ -202,19 +204,22 @@ pub(super) async fn drop_owned(work: Work<'_>, by: &[RoleRef], cascade: bool) ->
     Ok(())
 }
 
+/// A list without what a role was granted, and what was granted in its name.
+pub(super) fn without_role(list: &Acl, owner: Oid, role: Oid) -> Acl {
+    let mut list = list.clone();
+    let items: Vec<_> = list.iter().filter(|i| i.grantee == role && owner != role).copied().collect();
+    for item in items {
+        // With CASCADE nothing is in the way.
+        let _ = acl::remove(&mut list, owner, (item.grantee, item.grantor), item.privileges, item.options, true);
+    }
+    list.retain(|i| i.grantor != role || owner == role);
+    list
+}
+
 /// Takes from a role what it was granted, and what was granted in its name.
 fn forget_grants(work: &Work<'_>, role: Oid) -> PgResult<()> {
     let authority = work.authority();
-    let without = |list: &Acl, owner: Oid| {
-        let mut list = list.clone();
-        let items: Vec<_> = list.iter().filter(|i| i.grantee == role && owner != role).copied().collect();
-        for item in items {
-            // With CASCADE nothing is in the way.
-            let _ = acl::remove(&mut list, owner, (item.grantee, item.grantor), item.privileges, item.options, true);
-        }
-        list.retain(|i| i.grantor != role || owner == role);
-        list
-    };
+    let without = |list: &Acl, owner: Oid| without_role(list, owner, role);
     for (of, rights) in authority.all_rights() {
         let columns = rights.columns.iter().map(|(id, list)| (*id, without(list, rights.owner))).filter(|(_, list)| !list.is_empty());
         let new =
@@ -245,10 +250,18 @@ pub(super) fn uses_of(catalog: &CatalogSnapshot, path: &[Oid], role: Oid) -> Vec
     out
 }
 
-/// Those in databases other than one: how many in each.
-pub(super) fn uses_elsewhere(catalogs: &[Arc<CatalogSnapshot>], database: Oid, role: Oid) -> Vec<String> {
+/// Those in databases other than one: how many in each, with so many large objects.
+pub(super) fn uses_elsewhere(
+    catalogs: &[Arc<CatalogSnapshot>],
+    database: Oid,
+    role: Oid,
+    large_objects: &BTreeMap<Oid, usize>,
+) -> Vec<String> {
     let others = catalogs.iter().filter(|catalog| catalog.database() != database);
-    let counted = others.map(|catalog| (uses_within(catalog, &[], role).len(), catalog.database_name()));
+    let counted = others.map(|catalog| {
+        let large_objects = large_objects.get(&catalog.database()).copied().unwrap_or(0);
+        (uses_within(catalog, &[], role).len() + large_objects, catalog.database_name())
+    });
     counted
         .filter(|(count, _)| *count > 0)
         .map(|(count, name)| format!("{count} object{} in database {}", if count == 1 { "" } else { "s" }, quote_name(name)))

@@ -63,7 +63,8 @@ pub(super) fn check(work: &Work<'_>, ddl: &Ddl) -> PgResult<()> {
                 if parts.is_empty() { Ok(()) } else { owned_relation(work, &ObjectName(parts)) }
             }
             CommentTarget::Constraint { table, .. } | CommentTarget::Policy { table, .. } => owned_relation(work, table),
-            CommentTarget::Other(_) => Ok(()),
+            // Checked where the object is known.
+            CommentTarget::LargeObject(_) | CommentTarget::Other(_) => Ok(()),
         },
         Ddl::Reindex { target, .. } => match target {
             ReindexTarget::Index(name) => owned_index(work, name),
@@ -79,7 +80,9 @@ pub(super) fn check(work: &Work<'_>, ddl: &Ddl) -> PgResult<()> {
         }),
         Ddl::Policy(statement) => owned_relation(work, statement.table()),
         // Checked where the role, the database, the grantee, the table or the new owner is known.
-        Ddl::Undrop { .. } | Ddl::Role(_) | Ddl::Database(_) | Ddl::Grant(_) | Ddl::DefaultPrivileges(_) => Ok(()),
+        Ddl::Undrop { .. } | Ddl::AlterLargeObject { .. } | Ddl::Role(_) | Ddl::Database(_) | Ddl::Grant(_) | Ddl::DefaultPrivileges(_) => {
+            Ok(())
+        }
         // There are none, or nobody may.
         Ddl::DropUnknown { .. } | Ddl::Unsupported(_) => Ok(()),
     }

@@ -5,6 +5,7 @@
 
 use super::work::Work;
 use datafusion::common::ScalarValue;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use stoa_auth::Secret;
 use stoa_auth::scram::{DEFAULT_ITERATIONS, PasswordText, Verifier};
@@ -393,15 +394,18 @@ async fn drop_roles(work: Work<'_>, names: &[RoleRef], if_exists: bool) -> PgRes
         dropped.push(role);
     }
     for role in dropped {
-        drop_role(&work, &role)?;
+        drop_role(&work, &role).await?;
     }
     Ok(())
 }
 
-fn drop_role(work: &Work<'_>, role: &RoleDescriptor) -> PgResult<()> {
+async fn drop_role(work: &Work<'_>, role: &RoleDescriptor) -> PgResult<()> {
     let mut uses = super::owner::uses_of(&work.catalog(), &work.path(), role.oid);
     let this = work.ctx.database.oid;
-    uses.extend(super::owner::uses_elsewhere(&work.ctx.database.tables.services().publication().all(), this, role.oid));
+    let (large_objects, large_objects_elsewhere) = super::large_object::uses(work, role.oid).await?;
+    uses.extend(large_objects);
+    let catalogs = work.ctx.database.tables.services().publication().all();
+    uses.extend(super::owner::uses_elsewhere(&catalogs, this, role.oid, &large_objects_elsewhere));
     if !uses.is_empty() {
         return Err(still_used(&role.name, &uses));
     }
@@ -430,7 +434,7 @@ fn drop_role(work: &Work<'_>, role: &RoleDescriptor) -> PgResult<()> {
     })?;
     let name = role.name.clone();
     work.ctx.txn.check_catalogs(move |catalogs| {
-        let uses = super::owner::uses_elsewhere(catalogs, this, oid);
+        let uses = super::owner::uses_elsewhere(catalogs, this, oid, &BTreeMap::new());
         if uses.is_empty() { Ok(()) } else { Err(still_used(&name, &uses)) }
     });
     Ok(())

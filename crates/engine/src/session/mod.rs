@@ -14,6 +14,7 @@ pub(crate) mod cursor_row;
 pub mod dispatch;
 pub mod explain;
 pub mod functions;
+mod large_object_functions;
 pub mod login;
 mod object_functions;
 pub mod prepared;

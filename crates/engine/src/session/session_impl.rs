@@ -177,6 +177,39 @@ impl Session {
         stoa_sql::definition::script::dump_script(&context.catalog, &context.eval).await
     }
 
+    /// The numbers of the large objects of the database, as the transaction sees them.
+    ///
+    /// # Errors
+    /// What reading reports.
+    pub async fn large_objects(&mut self) -> PgResult<Vec<Oid>> {
+        let (txn, mut out) = (self.transaction()?, Vec::new());
+        let mut take = |_, oid, _| {
+            out.push(oid);
+            Ok(())
+        };
+        txn.read_view().large_objects(Some(txn.manager().database()), &mut take).await?;
+        Ok(out)
+    }
+
+    /// The statements that make a large object again, without its bytes; none if there is none.
+    ///
+    /// # Errors
+    /// What reading reports.
+    pub async fn large_object_definition(&mut self, oid: Oid) -> PgResult<Vec<String>> {
+        let txn = self.transaction()?;
+        let found = txn.read_view().large_object(txn.manager().database(), oid).await?;
+        Ok(found.map_or_else(Vec::new, |object| stoa_sql::definition::script_rights::large_object(&txn.catalog(), oid, &object)))
+    }
+
+    /// Bytes of a large object from an offset on; fewer than so many at its end.
+    ///
+    /// # Errors
+    /// What reading reports.
+    pub async fn large_object_part(&mut self, oid: Oid, offset: i64, length: usize) -> PgResult<Vec<u8>> {
+        let txn = self.transaction()?;
+        txn.read_view().read_large_object(txn.manager().database(), oid, offset, length).await
+    }
+
     /// Ends the session: what is open is rolled back, temporary tables go.
     pub async fn close(mut self) {
         self.abort_block().await;

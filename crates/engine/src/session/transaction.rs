@@ -174,8 +174,11 @@ impl Session {
         }
     }
 
+    /// A failed block runs nothing but its end.
+    ///
+    /// # Errors
     /// 25P02 in a failed block.
-    pub(crate) fn check_not_failed(&self) -> PgResult<()> {
+    pub fn check_not_failed(&self) -> PgResult<()> {
         if self.block.failed {
             return Err(PgError::new(
                 SqlState::IN_FAILED_SQL_TRANSACTION,

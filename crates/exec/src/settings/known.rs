@@ -929,7 +929,7 @@ pub(super) const OF_SESSIONS: &[Setting] = &[
         description: "Enables backward compatibility mode for privilege checks on large objects.",
         report: false,
         hidden: false,
-        effect: false,
+        effect: true,
     },
     Setting {
         name: "lock_timeout",

@@ -6,6 +6,7 @@
 
 mod builder;
 mod information_schema;
+mod large_object_pages;
 mod objects;
 mod pg_catalog;
 pub mod scan;
@@ -93,7 +94,12 @@ async fn make(ctx: &StatementContext, schema: &str, name: &str, read: &[usize], 
             pg_catalog::regions(ctx, &mut builder).await?;
             None
         }
-        "pg_catalog" => pg_catalog::filler(name),
+        "pg_catalog" => {
+            if pg_catalog::is_of_large_objects(name) {
+                pg_catalog::large_objects(ctx, name, &mut builder).await?;
+            }
+            pg_catalog::filler(name)
+        }
         "information_schema" => information_schema::filler(name),
         _ => None,
     };

@@ -40,6 +40,8 @@ pub const PG_NAMESPACE: u32 = 2615;
 pub const PG_ATTRDEF: u32 = 2604;
 
 pub const PG_REWRITE: u32 = 2618;
+/// `pg_largeobject`'s OID.
+pub const PG_LARGEOBJECT: u32 = 2613;
 /// `pg_policy`'s OID.
 pub const PG_POLICY: u32 = 3256;
 

@@ -1,6 +1,7 @@
 //! The scan of a system relation: a node that makes its rows when it runs, by what the filters ask and what is read.
 
 use super::builder::column_id;
+use super::large_object_pages::LargeObjectPages;
 use super::rows;
 use super::wanted::Wanted;
 use crate::environment::StatementContext;
@@ -22,7 +23,7 @@ use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSe
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
-use futures::StreamExt;
+use futures::{Stream, StreamExt, TryStreamExt};
 use std::fmt;
 use std::sync::Arc;
 use stoa_pg::{PgResult, SqlType};
@@ -86,6 +87,10 @@ impl ScanColumns for SystemRelation {
 }
 
 impl SystemRelation {
+    fn is_large_object_pages(&self) -> bool {
+        self.schema_name == "pg_catalog" && self.name == "pg_largeobject"
+    }
+
     /// How many rows the relation has, by a guess from what there is in the catalog.
     fn rows(&self) -> f64 {
         let relations = self.ctx.catalog.relations().count() as f64;
@@ -182,13 +187,38 @@ impl SystemScanExec {
         Self::new(self.relation.clone(), Arc::clone(&self.read), self.rows, output)
     }
 
-    /// The rows, filtered.
-    async fn made(&self, batch_rows: usize) -> Result<Vec<RecordBatch>> {
-        // A join's build side is complete before its probe side is read: its filter says by now which rows it wants.
+    /// What filters leave of the relation; a join's build side is complete before its probe side is read: its filter says by now which rows
+    /// it wants.
+    fn wanted(&self) -> Wanted {
         let mut predicates = self.relation.predicates.clone();
         predicates.extend(self.output.dynamic_predicates());
-        let wanted = Wanted::of(&predicates);
-        let relation = &self.relation;
+        Wanted::of(&predicates)
+    }
+
+    /// The pages of large objects, filtered, as they are asked for.
+    fn pages(self, batch_rows: usize) -> impl Stream<Item = Result<RecordBatch>> + Send {
+        let pages = LargeObjectPages::new(&self.relation.ctx, &self.wanted(), &self.read, &self.output.read_schema);
+        let coalescer = Coalescer::new(&self.output, batch_rows);
+        futures::stream::try_unfold((self, pages, coalescer, false), |(scan, mut pages, mut coalescer, mut at_end)| async move {
+            loop {
+                if at_end || coalescer.is_done() {
+                    return Ok(coalescer.finish()?.map(|batch| (batch, (scan, pages, coalescer, true))));
+                }
+                match pages.next().await.map_err(DataFusionError::from)? {
+                    Some(batch) => {
+                        if let Some(batch) = coalescer.push(scan.output.apply(batch)?)? {
+                            return Ok(Some((batch, (scan, pages, coalescer, at_end))));
+                        }
+                    }
+                    None => at_end = true,
+                }
+            }
+        })
+    }
+
+    /// The rows, filtered.
+    async fn made(&self, batch_rows: usize) -> Result<Vec<RecordBatch>> {
+        let (relation, wanted) = (&self.relation, self.wanted());
         let made = rows(&relation.ctx, &relation.schema_name, &relation.name, &self.read, &wanted).await.map_err(DataFusionError::from)?;
         // Names are those of the query.
         let options = RecordBatchOptions::new().with_row_count(Some(made.num_rows()));
@@ -231,6 +261,10 @@ impl ExecutionPlan for SystemScanExec {
         let batch_rows = context.session_config().batch_size().max(1);
         let baseline = BaselineMetrics::new(&self.metrics, partition);
         let scan = self.clone();
+        if self.relation.is_large_object_pages() {
+            let pages = scan.pages(batch_rows).inspect_ok(move |batch| baseline.record_output(batch.num_rows()));
+            return Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.output.schema), pages)));
+        }
         let made = futures::stream::once(async move {
             let timer = baseline.elapsed_compute().timer();
             let batches = scan.made(batch_rows).await;

@@ -1,7 +1,7 @@
 //! `stoa dump`: a database as SQL text that psql restores.
 //!
 //! Everything is read in one transaction, so that the dump is of one moment. What is dumped: schemas, tables with their keys,
-//! families, salt and splits, indexes, constraints, sequences, views, comments, and rows as COPY.
+//! families, salt and splits, indexes, constraints, sequences, views, comments, rows as COPY, and large objects.
 
 use super::CommandError;
 use super::open::{DataOptions, open_existing};
@@ -106,6 +106,7 @@ impl Dump {
                 self.rows(session, &format!("{} TO STDOUT", table.copy), out, io).await?;
                 writeln!(out, "\\.\n").map_err(io)?;
             }
+            large_objects(session, out, io).await?;
         }
         if !self.rows_only {
             for statement in &script.after {
@@ -142,6 +143,35 @@ impl Dump {
         session.finish().await?;
         Ok(())
     }
+}
+
+/// Large objects, as pg_dump writes them.
+async fn large_objects(
+    session: &mut Session,
+    out: &mut (dyn Write + Send),
+    io: &(impl Fn(std::io::Error) -> CommandError + Sync),
+) -> Result<(), CommandError> {
+    /// Bytes of a statement.
+    const PART: usize = 16 << 10;
+    for oid in session.large_objects().await? {
+        for statement in session.large_object_definition(oid).await? {
+            writeln!(out, "{statement}\n").map_err(io)?;
+        }
+        writeln!(out, "BEGIN;\n\nSELECT pg_catalog.lo_open('{oid}', 131072);").map_err(io)?;
+        let mut offset = 0;
+        loop {
+            let part = session.large_object_part(oid, offset, PART).await?;
+            if part.is_empty() {
+                break;
+            }
+            let hex: String =
+                part.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(|half| char::from_digit(half.into(), 16)).collect();
+            writeln!(out, "SELECT pg_catalog.lowrite(0, '\\x{hex}');").map_err(io)?;
+            offset += i64::try_from(part.len()).unwrap_or(i64::MAX);
+        }
+        writeln!(out, "SELECT pg_catalog.lo_close(0);\n\nCOMMIT;\n").map_err(io)?;
+    }
+    Ok(())
 }
 
 /// Where a dump stands until it is complete, so that an error leaves no part of one, and what was there before; `None` for a pipe or a

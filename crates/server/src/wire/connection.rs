@@ -71,6 +71,8 @@ pub struct Connection {
     pub(super) output: Output,
     pub(super) session: Session,
     pub(super) portals: HashMap<String, Portal>,
+    /// Statements that call functions, by the functions' OIDs.
+    pub(super) called: HashMap<u32, Prepared>,
     notifications: Option<UnboundedReceiver<Notification>>,
     /// Changes when the server is told to stop.
     shutdown: watch::Receiver<bool>,
@@ -106,6 +108,7 @@ impl Connection {
             output: Output::default(),
             session,
             portals: HashMap::new(),
+            called: HashMap::new(),
             notifications,
             shutdown,
             task,
@@ -165,7 +168,7 @@ impl Connection {
     }
 
     async fn handle(&mut self, frame: Frame) -> Result<Flow, Failure> {
-        if matches!(frame.kind, kind::QUERY | kind::PARSE | kind::BIND) && frame.body.len() > LONG_TEXT_BYTES {
+        if matches!(frame.kind, kind::QUERY | kind::PARSE | kind::BIND | kind::FUNCTION_CALL) && frame.body.len() > LONG_TEXT_BYTES {
             self.task.offload().await;
         }
         match frame.kind {
@@ -188,12 +191,7 @@ impl Connection {
             }
             // What is left of a COPY that failed.
             kind::COPY_DATA | kind::COPY_DONE | kind::COPY_FAIL => {}
-            kind::FUNCTION_CALL => {
-                let error = PgError::unsupported("function call messages are not supported").hint("Use SELECT.");
-                self.session.fail().await;
-                self.output.error("ERROR", &error);
-                self.ready().await;
-            }
+            kind::FUNCTION_CALL => Box::pin(self.function_call(&frame)).await?,
             other => return Err(Failure::Fatal(violation(format!("invalid frontend message type {other}")))),
         }
         if self.output.len() >= super::rows::WRITE_BYTES {

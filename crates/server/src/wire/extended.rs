@@ -263,7 +263,7 @@ impl Connection {
     }
 }
 
-fn int16s(body: &mut Body<'_>) -> stoa_pg::PgResult<Vec<i16>> {
+pub(super) fn int16s(body: &mut Body<'_>) -> stoa_pg::PgResult<Vec<i16>> {
     let count = body.int16()?.cast_unsigned();
     (0..count).map(|_| body.int16()).collect()
 }

@@ -4,7 +4,7 @@
 //! output has grown to 16 KiB. Rows are encoded straight from Arrow into the output; the socket's back-pressure stops the query.
 //!
 //! Reading order: [`server`] and [`listen`] (listening, shutting down) → [`event_loops`] (where connections run) → [`startup`] (with
-//! [`startup_packet`] and `authenticate`) → [`connection`] (the loop) → [`simple`], [`extended`], [`copy`] (what messages ask for) →
+//! [`startup_packet`] and `authenticate`) → [`connection`] (the loop) → [`simple`], [`extended`], [`function_call`], [`copy`] (what messages ask for) →
 //! [`rows`], [`params`] (values) → [`frame`], [`output`] (messages) → [`transport`] (bytes).
 
 mod authenticate;
@@ -14,6 +14,7 @@ pub mod copy;
 pub mod event_loops;
 pub mod extended;
 pub mod frame;
+pub mod function_call;
 pub mod listen;
 pub mod output;
 pub mod params;

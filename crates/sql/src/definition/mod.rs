@@ -7,7 +7,7 @@ pub mod functions;
 pub mod policy;
 pub mod privileges;
 pub mod script;
-mod script_rights;
+pub mod script_rights;
 pub mod updatable;
 pub mod view_relations;
 pub mod view_shown;

@@ -101,6 +101,7 @@ fn names_of(class: ObjectClass) -> Vec<(&'static str, Option<Privileges>)> {
         ObjectClass::Function => vec![("execute", Some(P::EXECUTE))],
         ObjectClass::Schema => vec![("create", Some(P::CREATE)), ("usage", Some(P::USAGE))],
         ObjectClass::Language | ObjectClass::Type => vec![("usage", Some(P::USAGE))],
+        ObjectClass::LargeObject => vec![("select", Some(P::SELECT)), ("update", Some(P::UPDATE))],
     }
 }
 
@@ -336,10 +337,10 @@ fn default_list(o: &Objects<'_>, args: &Args<'_>) -> Answer {
         "l" => ObjectClass::Language,
         "T" => ObjectClass::Type,
         "n" => ObjectClass::Schema,
+        "L" => ObjectClass::LargeObject,
         // What there is none of.
-        "L" | "t" | "F" | "S" | "p" => {
+        "t" | "F" | "S" | "p" => {
             let letters = match kind.as_str() {
-                "L" => "rw",
                 "t" => "C",
                 "p" => "sA",
                 _ => "U",

@@ -2,13 +2,13 @@
 //!
 //! Roles themselves are the server's and not in a dump: whoever restores it has made them.
 
-use crate::catalog::deparse::quote_name;
+use crate::catalog::deparse::{quote_name, quote_text};
 use crate::catalog::names::{qualified, role_name};
 use stoa_pg::registry::Registry;
 use stoa_table::catalog::authority::DefaultPrivileges;
 use stoa_table::catalog::role::FIRST_SUPERUSER;
 use stoa_table::catalog::{
-    Acl, AclItem, Authority, CatalogSnapshot, ColumnId, ObjectClass, Oid, PUBLIC_OID, Privileges, Relation, RightsOf, acl,
+    Acl, AclItem, Authority, CatalogSnapshot, ColumnId, LargeObject, ObjectClass, Oid, PUBLIC_OID, Privileges, Relation, RightsOf, acl,
 };
 
 /// Owners first, then privileges, of schemas before what is in them, then those of what is yet to be made.
@@ -38,6 +38,24 @@ pub(super) fn statements(catalog: &CatalogSnapshot) -> Vec<String> {
         default_privileges(catalog, defaults, &mut grants);
     }
     owners.into_iter().chain(of_schemas).chain(grants).collect()
+}
+
+/// The statements that make a large object again, without its bytes.
+#[must_use]
+pub fn large_object(catalog: &CatalogSnapshot, oid: Oid, object: &LargeObject) -> Vec<String> {
+    let mut out = vec![format!("SELECT pg_catalog.lo_create('{oid}');")];
+    let owner = object.rights.owner;
+    if owner != FIRST_SUPERUSER {
+        out.push(format!("ALTER LARGE OBJECT {oid} OWNER TO {};", quote_name(&role_name(catalog, owner))));
+    }
+    if let Some(text) = &object.comment {
+        out.push(format!("COMMENT ON LARGE OBJECT {oid} IS {};", quote_text(text)));
+    }
+    if let Some(list) = &object.rights.acl {
+        let class = ObjectClass::LargeObject;
+        lists(catalog, &format!("LARGE OBJECT {oid}"), class, "", owner, &acl::default_acl(class, owner), list, &mut out);
+    }
+    out
 }
 
 /// What an object is called in ALTER and in GRANT.
@@ -161,7 +179,7 @@ fn default_privileges(catalog: &CatalogSnapshot, defaults: &DefaultPrivileges, o
         ObjectClass::Function => "FUNCTIONS",
         ObjectClass::Type => "TYPES",
         ObjectClass::Schema => "SCHEMAS",
-        ObjectClass::Table | ObjectClass::Column | ObjectClass::Database | ObjectClass::Language => "TABLES",
+        ObjectClass::Table | ObjectClass::Column | ObjectClass::Database | ObjectClass::Language | ObjectClass::LargeObject => "TABLES",
     };
     let place = catalog.schema(of.schema).map_or_else(String::new, |s| format!(" IN SCHEMA {}", quote_name(&s.name)));
     let from = if of.schema == 0 { acl::default_acl(of.class, of.role) } else { Acl::new() };

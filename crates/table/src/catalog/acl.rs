@@ -96,6 +96,7 @@ pub enum ObjectClass {
     Schema,
     Language,
     Type,
+    LargeObject,
 }
 
 impl ObjectClass {
@@ -111,6 +112,7 @@ impl ObjectClass {
             Self::Function => P::EXECUTE,
             Self::Schema => P(P::USAGE.0 | P::CREATE.0),
             Self::Language | Self::Type => P::USAGE,
+            Self::LargeObject => P(P::SELECT.0 | P::UPDATE.0),
         }
     }
 
@@ -118,7 +120,7 @@ impl ObjectClass {
     #[must_use]
     pub const fn of_public(self) -> Privileges {
         match self {
-            Self::Table | Self::Column | Self::Sequence | Self::Schema => Privileges::NONE,
+            Self::Table | Self::Column | Self::Sequence | Self::Schema | Self::LargeObject => Privileges::NONE,
             Self::Database => Privileges::TEMPORARY.or(Privileges::CONNECT),
             Self::Function => Privileges::EXECUTE,
             Self::Language | Self::Type => Privileges::USAGE,

@@ -1,13 +1,14 @@
 //! What exists: databases, schemas, tables, indexes, views, sequences, roles and their rights; kept in the store, seen as immutable snapshots.
 //!
 //! Reading order: [`descriptor`] → [`mapping`] → [`role`] → [`acl`] → [`database`] → [`authority`] → [`policy`] → [`dropped`] → [`snapshot`] →
-//! [`store`] → [`numbers`].
+//! [`store`] → [`large_object`] → [`numbers`].
 
 pub mod acl;
 pub mod authority;
 pub mod database;
 pub mod descriptor;
 pub mod dropped;
+pub mod large_object;
 pub mod mapping;
 pub mod numbers;
 pub mod policy;
@@ -20,6 +21,7 @@ pub use authority::{Authority, Rights, RightsOf};
 pub use database::{DatabaseDescriptor, FIRST_DATABASE, Shared};
 pub use descriptor::*;
 pub use dropped::DroppedTable;
+pub use large_object::LargeObject;
 pub use mapping::{CELLS, Encoding, MappedColumn, Mapping};
 pub use numbers::{Numbers, SequenceState};
 pub use policy::{PolicyCommand, PolicyCondition, PolicyDescriptor, RowSecurity};

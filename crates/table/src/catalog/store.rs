@@ -17,7 +17,7 @@
 //!                                               's', 'r', 'a' but of databases, and 'd'. Ids are unique over all databases
 //! cell   version u8 | JSON        2: a table whose timestamps count from 2000; 3: one whose row key has parts of other forms, too; 4: one
 //!                              with row-level security; 5: a table of raw cells; 6: one whose rows have times of their own; 7: one with maps, or
-//!                              of their entries; 8: the rights of a database other than the first; else 1. Older versions of the program
+//!                              of their entries; 8: the rights of a database other than the first; 9: that there are large objects; else 1. Older versions of the program
 //!                              would misread them, and take the tables of databases that they do not know for left over
 //! ```
 //!
@@ -62,6 +62,8 @@ const OWN_TIMES: u8 = 6;
 const MAPS: u8 = 7;
 /// That of the rights of a database that is not the only one.
 const SEVERAL_DATABASES: u8 = 8;
+/// That of the row that says that there are large objects.
+const LARGE_OBJECTS: u8 = 9;
 /// What rows of the catalog are, by the first bytes of their keys. It is an enum for the compiler to refuse a byte that is given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -128,6 +130,10 @@ pub const CATALOG_FAMILY: FamilyId = FamilyId(0);
 pub const FEED_TABLE: TableId = TableId(2);
 /// The table of commit tokens.
 pub const TOKEN_TABLE: TableId = TableId(3);
+/// The table of large objects, of all databases.
+pub const LARGE_OBJECT_TABLE: TableId = TableId(4);
+/// The OID of `pg_largeobject`.
+pub const LARGE_OBJECT_RELATION: Oid = 2613;
 /// How long the end of a transaction can be asked for.
 pub const TOKENS_KEPT: std::time::Duration = std::time::Duration::from_secs(7 * 24 * 3600);
 const FORMAT_KEY: &[u8] = b"mformat";
@@ -275,6 +281,7 @@ pub fn defaults_key(of: DefaultsFor) -> Vec<u8> {
         ObjectClass::Schema => b'n',
         ObjectClass::Language => b'l',
         ObjectClass::Type => b'T',
+        ObjectClass::LargeObject => b'L',
     });
     out
 }
@@ -343,9 +350,10 @@ fn versioned<T: Serialize>(version: u8, value: &T) -> PgResult<Vec<u8>> {
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> PgResult<T> {
     let broken = |what: String| PgError::new(SqlState::DATA_CORRUPTED, format!("a row of the catalog cannot be read: {what}"));
     match bytes.split_first() {
-        Some((&(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS | OWN_TIMES | MAPS | SEVERAL_DATABASES), json)) => {
-            serde_json::from_slice(json).map_err(|e| broken(e.to_string()))
-        }
+        Some((
+            &(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS | OWN_TIMES | MAPS | SEVERAL_DATABASES | LARGE_OBJECTS),
+            json,
+        )) => serde_json::from_slice(json).map_err(|e| broken(e.to_string())),
         Some((version, _)) => Err(broken(format!("version {version} is unknown"))),
         None => Err(broken("it is empty".into())),
     }
@@ -365,6 +373,19 @@ pub(crate) async fn stored_ids(store: &dyn Store) -> PgResult<u32> {
 /// From this id on none was given out.
 pub(crate) async fn store_ids(store: &dyn Store, next: u32) -> PgResult<()> {
     put(store, IDS_KEY, &encode(&Ids { next })?).await
+}
+
+/// Says in the catalog that there are large objects: a version that does not know them refuses this row, rather than take their table for left
+/// over.
+///
+/// # Errors
+/// The store failed.
+pub(crate) async fn note_large_objects(store: &dyn Store) -> PgResult<()> {
+    let key = relation_key(LARGE_OBJECT_RELATION);
+    match get(store, &key).await? {
+        Some(_) => Ok(()),
+        None => put(store, &key, &versioned(LARGE_OBJECTS, &())?).await,
+    }
 }
 
 /// Writes one row of the catalog outside of any transaction, durably.
@@ -496,6 +517,8 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
         let of = stored.entry(database).or_default();
         match (Kind::of(key), oid) {
             (Some(Kind::Schema), Some(_)) => of.schemas.push(decode(&value)?),
+            // That of the table of large objects, which is no relation.
+            (Some(Kind::Relation), Some(oid)) if oid < FIRST_USER_OID => {}
             (Some(Kind::Relation), Some(_)) => of.relations.push(decode(&value)?),
             (Some(Kind::Defaults), _) => of.defaults.push(decode(&value)?),
             (Some(Kind::Dropped), Some(_)) => of.dropped.push(decode(&value)?),
@@ -518,6 +541,7 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
         }
     }
     settle_roles(&**store, &mut shared, &stored_roles).await?;
+    super::large_object::remove(&**store, &|database| !shared.databases.contains_key(&database)).await?;
     let shared = Arc::new(shared);
     let mut stale = Mutations::new();
     let mut catalogs = Vec::with_capacity(shared.databases.len());
@@ -542,7 +566,7 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
     let of_relations = catalogs.iter().flat_map(|c| c.relations()).flat_map(|r| storage_of(r));
     let named: HashSet<TableId> = of_relations.chain(dropped().flat_map(|dropped| dropped.storage())).collect();
     for table in store.list_tables().await.map_err(store_error)? {
-        if ![CATALOG_TABLE, TOKEN_TABLE, FEED_TABLE].contains(&table.id) && !named.contains(&table.id) {
+        if ![CATALOG_TABLE, TOKEN_TABLE, FEED_TABLE, LARGE_OBJECT_TABLE].contains(&table.id) && !named.contains(&table.id) {
             store.drop_table(table.id).await.map_err(store_error)?;
         }
     }
@@ -571,7 +595,7 @@ async fn make_tables(store: &dyn Store) -> PgResult<()> {
         let schema = TableSchema { id: TOKEN_TABLE, name: "commit_tokens".into(), families: vec![family], split_points: Vec::new() };
         store.create_table(&schema).await.map_err(store_error)?;
     }
-    Ok(())
+    super::large_object::make_table(store).await
 }
 
 /// The roles that there are, of those that are stored and those that are built in.
@@ -713,6 +737,42 @@ mod tests {
         store.create_table(&schema).await.unwrap();
         crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
         assert_eq!(store.list_tables().await.unwrap(), kept);
+    }
+
+    #[tokio::test]
+    async fn large_objects_go_with_their_database_and_older_versions_do_not_open_them() {
+        use crate::catalog::large_object::{LARGE_OBJECT_FAMILY, description_key, page_key};
+        let store: Arc<dyn Store> = Arc::new(ModelStore::default());
+        crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
+        make_database(&*store, 20_000).await;
+        let mut mutations = Mutations::new();
+        for database in [FIRST_DATABASE, 20_000, 20_001] {
+            for key in [description_key(database, 5), page_key(database, 5, 0), page_key(database, 5, 9)] {
+                mutations.put(LARGE_OBJECT_TABLE, &key, LARGE_OBJECT_FAMILY, &[], b"x");
+            }
+        }
+        commit(&*store, &mutations).await.unwrap();
+        note_large_objects(&*store).await.unwrap();
+        note_large_objects(&*store).await.unwrap();
+        // No version knew 9 before there were large objects.
+        assert_eq!(get(&*store, &relation_key(LARGE_OBJECT_RELATION)).await.unwrap().unwrap()[0], 9);
+        let tables = crate::Tables::new(Arc::clone(&store));
+        tables.open_catalog().await.unwrap();
+        let left = || async {
+            let mut out = Vec::new();
+            let mut sink = |key: &[u8], _: &[CellRef<'_>]| {
+                out.push((key[0], u32::from_be_bytes(key[1..5].try_into().unwrap())));
+                ControlFlow::Continue(())
+            };
+            let read = crate::txn::large_object::large_object_read(KeyRange::all(), false);
+            let mut scan = tables.newest().scan(read).await.unwrap();
+            while scan.next_block(100, &mut sink).await.unwrap() {}
+            out
+        };
+        // The third database is not there.
+        assert_eq!(left().await, [(0, 1), (0, 20_000), (1, 1), (1, 1), (1, 20_000), (1, 20_000)]);
+        tables.remove_large_objects(20_000).await.unwrap();
+        assert_eq!(left().await, [(0, 1), (1, 1), (1, 1)]);
     }
 
     /// As CREATE DATABASE writes them.

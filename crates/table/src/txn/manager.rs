@@ -10,7 +10,7 @@ use crate::services::{Published, Serializability, Services};
 use crate::tables::Tables;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use stoa_store::{Durability, Store};
@@ -59,6 +59,8 @@ struct SharedByAll {
     spill_space: RwLock<Arc<SpillSpace>>,
     /// Transactions by the numbers that they began with: those that run, and those that sessions keep for the next.
     known: Mutex<BTreeMap<u64, Weak<Transaction>>>,
+    /// Whether the catalog says that there are large objects.
+    noted_large_objects: AtomicBool,
     /// Advisory locks of the sessions that used any.
     advisory: Mutex<BTreeMap<GroupId, Arc<AdvisoryLocks>>>,
 }
@@ -76,6 +78,7 @@ impl TransactionManager {
             max_transaction_bytes: AtomicU64::new(MAX_TRANSACTION_BYTES),
             spill_space: RwLock::default(),
             known: Mutex::default(),
+            noted_large_objects: AtomicBool::new(false),
             advisory: Mutex::default(),
         };
         let catalog = tables.services().publication().first();
@@ -169,6 +172,10 @@ impl TransactionManager {
             return Some(own);
         }
         self.services().publication().all().into_iter().find(|catalog| catalog.relation(relation).is_some())
+    }
+
+    pub(super) fn noted_large_objects(&self) -> &AtomicBool {
+        &self.shared.noted_large_objects
     }
 
     /// Sets what one transaction may write, in bytes.

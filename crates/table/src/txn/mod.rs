@@ -11,12 +11,13 @@
 //!
 //! Invariant: no row is written without its lock, so a commit has nothing to check but what [`serializable`](crate::services::serializable) asks.
 //!
-//! Reading order: [`row_change`] → [`write_buffer`] → [`spill_file`] → [`write_set`] → [`overlay`] → [`view`] → [`transaction`] → [`manager`].
+//! Reading order: [`row_change`] → [`write_buffer`] → [`spill_file`] → [`write_set`] → [`overlay`] → [`view`] → [`transaction`] → [`manager`] → [`large_object`].
 
 pub mod advisory;
 pub mod commit_token;
 pub mod deferred;
 pub mod key_filter;
+pub mod large_object;
 pub mod manager;
 pub mod overlay;
 mod raw_rows;

@@ -14,6 +14,7 @@ mod savepoints;
 use self::commit::serialization_danger;
 use super::advisory::AdvisoryLocks;
 use super::deferred::DeferredWork;
+use super::large_object::OpenObjects;
 use super::manager::{TransactionManager, TxnOptions};
 use super::overlay::Overlay;
 use super::view::ReadView;
@@ -185,6 +186,9 @@ pub struct Transaction {
     advisory: Arc<AdvisoryLocks>,
     reads: Arc<Mutex<ReadSet>>,
     state: Mutex<State>,
+    /// Large objects that it has opened, and whose turn it is to look at them.
+    pub(super) open_objects: Mutex<OpenObjects>,
+    pub(super) object_turn: tokio::sync::Mutex<()>,
     max_bytes: usize,
     /// See [`Transaction::set_before_waits`].
     before_waits: OnceLock<Box<dyn Fn() + Send + Sync>>,
@@ -209,6 +213,8 @@ impl Transaction {
             advisory,
             reads: Arc::default(),
             state: Mutex::new(state),
+            open_objects: Mutex::default(),
+            object_turn: tokio::sync::Mutex::default(),
             before_waits: OnceLock::new(),
         }
     }
@@ -237,6 +243,7 @@ impl Transaction {
         // First what is looked for among the running, then that it runs.
         self.id.store(self.manager.next_id(), Ordering::Relaxed);
         *state = State::new(&self.manager, options);
+        self.open_objects.lock().clear();
     }
 
     pub(super) fn is_running(&self) -> bool {

@@ -67,7 +67,9 @@ fn is_quick(e: &Expr) -> bool {
         && !e.any(&mut |x| match &x.kind {
             ExprKind::Func { func, .. } => {
                 let waits = matches!(func.0.kind, FuncKind::System) && func.0.volatility == Volatility::Volatile;
-                (waits && sequence_of(x).is_none()) || may_take_long(x)
+                // Comments on large objects are read.
+                let reads = matches!(func.0.name, "obj_description" | "pg_describe_object");
+                (waits && sequence_of(x).is_none()) || reads || may_take_long(x)
             }
             _ => false,
         })

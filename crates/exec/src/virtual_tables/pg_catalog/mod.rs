@@ -18,6 +18,7 @@ mod pg_index;
 mod pg_indexes;
 mod pg_init_privs;
 mod pg_language;
+mod pg_largeobject;
 mod pg_locks;
 mod pg_matviews;
 mod pg_namespace;
@@ -47,6 +48,7 @@ mod pg_ts_config;
 mod pg_type;
 mod pg_views;
 
+pub use pg_largeobject::fill as large_objects;
 pub use pg_sequence::fill as sequences;
 pub use pg_stat_regions::fill as regions;
 
@@ -136,4 +138,9 @@ pub fn is_of_regions(name: &str) -> bool {
 /// Whether a relation tells where sequences stand, which is waited for.
 pub fn is_of_sequences(name: &str) -> bool {
     matches!(name, "pg_sequence" | "pg_sequences")
+}
+
+/// Whether a relation tells of large objects, which are rows of the store.
+pub fn is_of_large_objects(name: &str) -> bool {
+    matches!(name, "pg_largeobject_metadata" | "pg_description")
 }

@@ -15,7 +15,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             ObjectClass::Function => "f",
             ObjectClass::Type => "T",
             ObjectClass::Schema => "n",
-            ObjectClass::Table | ObjectClass::Column | ObjectClass::Database | ObjectClass::Language => "r",
+            ObjectClass::Table | ObjectClass::Column | ObjectClass::Database | ObjectClass::Language | ObjectClass::LargeObject => "r",
         };
         t.row(vec![
             ("oid", V::Oid(defaults.oid)),

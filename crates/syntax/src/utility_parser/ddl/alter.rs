@@ -20,6 +20,12 @@ impl Parser<'_> {
         if self.keyword("policy") {
             return self.alter_policy();
         }
+        if self.keywords(&["large", "object"]) {
+            let oid = self.large_object()?;
+            self.expect("owner")?;
+            self.expect("to")?;
+            return Ok(Ddl::AlterLargeObject { oid, owner: self.role_ref()? });
+        }
         let Some(kind) = self.kind_of_object() else { return self.unsupported_object("ALTER") };
         let if_exists = self.if_exists()?;
         self.keyword("only");

@@ -350,6 +350,8 @@ impl Parser<'_> {
             CommentTarget::Policy { name, table: self.object_name()? }
         } else if self.keyword("database") {
             return self.comment_on_database();
+        } else if self.keywords(&["large", "object"]) {
+            CommentTarget::LargeObject(self.large_object()?)
         } else {
             if !KINDS_OF_OBJECTS.iter().any(|w| self.peek_keyword(0, w))
                 || self.peek_any(
@@ -369,6 +371,18 @@ impl Parser<'_> {
     }
 
     // Pieces.
+
+    /// The number of a large object.
+    fn large_object(&mut self) -> Parse<String> {
+        let sign = if self.token(&Token::Minus) { "-" } else { "" };
+        if sign.is_empty() {
+            self.token(&Token::Plus);
+        }
+        let Some(Token::Number(number, _)) = self.peek(0) else { return Err(self.unexpected()) };
+        let number = format!("{sign}{number}");
+        self.at += 1;
+        Ok(number)
+    }
 
     fn if_not_exists(&mut self) -> Parse<bool> {
         if self.peek_keyword(0, "if") && self.peek_keyword(1, "not") {

@@ -335,9 +335,10 @@ impl Parser<'_> {
             if self.keyword("function") || self.keyword("procedure") || self.keyword("routine") {
                 return Ok(GrantTarget::Functions(self.list(Self::function_ref)?));
             }
-            for words in
-                [&["large", "object"][..], &["foreign", "data", "wrapper"], &["foreign", "server"], &["tablespace"], &["parameter"]]
-            {
+            if self.keywords(&["large", "object"]) {
+                return Ok(GrantTarget::LargeObjects(self.list(Self::large_object)?));
+            }
+            for words in [&["foreign", "data", "wrapper"][..], &["foreign", "server"], &["tablespace"], &["parameter"]] {
                 if self.keywords(words) {
                     while self.at < self.tokens.len() && !self.peek_any(0, &["to", "from"]) {
                         self.at += 1;

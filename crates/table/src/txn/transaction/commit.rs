@@ -50,6 +50,7 @@ impl Transaction {
                 let hooks = {
                     let mut state = self.state.lock();
                     state.finished = true;
+                    self.open_objects.lock().clear();
                     state.committed = timestamp;
                     state.on_rollback.clear();
                     std::mem::take(&mut state.on_commit)
@@ -82,6 +83,7 @@ impl Transaction {
             state.snapshot = None;
             state.catalog_of_snapshot = None;
             state.newest = None;
+            self.open_objects.lock().clear();
         }
         self.hold().release();
         true
@@ -247,6 +249,7 @@ impl Transaction {
             state.at_end.clear();
             state.deferred.clear();
             state.on_commit.clear();
+            self.open_objects.lock().clear();
         }
         self.run_rollback_hooks(|_| 0).await;
         self.state.lock().finished = true;

@@ -143,6 +143,15 @@ impl Transaction {
         }
     }
 
+    /// Locks a row if nobody is in the way: `Some` if it is locked, with whether it was not before.
+    pub(in crate::txn) fn try_lock_row(&self, id: LockId, mode: Mode) -> Option<bool> {
+        let locks = self.manager.locks();
+        let stronger = self.in_savepoint() && locks.strengthens(self.group, id, mode);
+        let Tried::Granted { new } = locks.try_acquire(self.group, id, mode) else { return None };
+        self.keep_lock(id, new, stronger.then_some(mode));
+        Some(new || stronger)
+    }
+
     fn in_savepoint(&self) -> bool {
         !self.state.lock().savepoints.is_empty()
     }

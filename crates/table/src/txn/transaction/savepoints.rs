@@ -28,6 +28,11 @@ impl Transaction {
         Ok(())
     }
 
+    /// How many savepoints there are.
+    pub(in crate::txn) fn savepoints(&self) -> usize {
+        self.state.lock().savepoints.len()
+    }
+
     fn savepoint_position(state: &State, name: &str) -> PgResult<usize> {
         state
             .savepoints
@@ -44,6 +49,7 @@ impl Transaction {
         let mut state = self.state.lock();
         let at = Self::savepoint_position(&state, name)?;
         state.savepoints.truncate(at);
+        self.open_objects.lock().release(at);
         state.merge_layers();
         Ok(())
     }
@@ -57,6 +63,7 @@ impl Transaction {
             let mut state = self.state.lock();
             let at = Self::savepoint_position(&state, name)?;
             state.savepoints.truncate(at + 1);
+            self.open_objects.lock().roll_back_to(at);
             state.current.clear();
             if let Some(layers) = state.savepoints.get(at).map(|s| s.layers) {
                 state.layers.truncate(layers);
