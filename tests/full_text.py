@@ -178,7 +178,7 @@ def several_indexes_and_orders(server):
                 plain = [r[0] for r in c.execute(f"SELECT id FROM d_plain WHERE {where} ORDER BY id")]
                 index = [r[0] for r in c.execute(f"SELECT id FROM d WHERE {where} ORDER BY id")]
                 assert index == plain, different(where, index, plain)
-                assert c.execute(f"SELECT count(*) FROM d WHERE {where}").fetchone()[0] == len(plain), where
+                assert c.execute(f"SELECT count(*) FROM d WHERE {where}").fetchone()[0] == len(plain), ("count", where)
                 scored = c.execute(f"SELECT id, score(d) FROM d WHERE {where} ORDER BY score(d) DESC, id").fetchall()
                 assert sorted(r[0] for r in scored) == plain and scored == sorted(scored, key=lambda r: (-r[1], r[0])), (where, scored)
                 assert c.execute(f"SELECT id, score(d) FROM d WHERE {where} ORDER BY score(d) DESC, id LIMIT 5").fetchall() == scored[:5], where
