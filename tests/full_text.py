@@ -181,7 +181,10 @@ def several_indexes_and_orders(server):
                 assert c.execute(f"SELECT count(*) FROM d WHERE {where}").fetchone()[0] == len(plain), ("count", where)
                 scored = c.execute(f"SELECT id, score(d) FROM d WHERE {where} ORDER BY score(d) DESC, id").fetchall()
                 assert sorted(r[0] for r in scored) == plain and scored == sorted(scored, key=lambda r: (-r[1], r[0])), (where, scored)
-                assert c.execute(f"SELECT id, score(d) FROM d WHERE {where} ORDER BY score(d) DESC, id LIMIT 5").fetchall() == scored[:5], where
+                best = c.execute(f"SELECT id, score(d) FROM d WHERE {where} ORDER BY score(d) DESC, id LIMIT 5").fetchall()
+                # Scores move when the index has caught up in between.
+                if c.execute(f"SELECT id, score(d) FROM d WHERE {where} ORDER BY score(d) DESC, id").fetchall() == scored:
+                    assert best == scored[:5], ("best", where, best, scored[:5])
                 order, limit = rng.choice(["n, id", "n DESC, id DESC", "id", "id DESC"]), rng.choice([1, 5, 300])
                 sql = f"SELECT id, n FROM %s WHERE {where} ORDER BY {order} LIMIT {limit} OFFSET {rng.choice([0, 0, 3])}"
                 a, b = c.execute(sql % "d").fetchall(), c.execute(sql % "d_plain").fetchall()
