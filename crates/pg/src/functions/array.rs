@@ -130,8 +130,9 @@ pub fn register(r: &mut Registry) {
         .lax(),
     );
 
-    // Only vectors of catalogs: what drivers ask the columns of keys by.
-    for (vector, element) in [(PgType::Int2Vector, PgType::Int2), (PgType::OidVector, PgType::Oid)] {
+    // What drivers ask the columns of keys by: vectors of catalogs, and parts of them.
+    let arrays = [PgType::Int2, PgType::Int4, PgType::Oid, PgType::Text].map(|element| (element.clone().array_of(), element));
+    for (vector, element) in [(PgType::Int2Vector, PgType::Int2), (PgType::OidVector, PgType::Oid)].into_iter().chain(arrays) {
         let fields = [("x", element.clone()), ("n", PgType::Int4)];
         let record = RecordType { fields: fields.iter().map(|(name, ty)| ((*name).to_owned(), SqlType::new(ty.clone()))).collect() };
         let ret = PgType::Record(Some(Arc::new(record)));
