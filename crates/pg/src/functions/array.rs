@@ -136,8 +136,7 @@ pub fn register(r: &mut Registry) {
         let fields = [("x", element.clone()), ("n", PgType::Int4)];
         let record = RecordType { fields: fields.iter().map(|(name, ty)| ((*name).to_owned(), SqlType::new(ty.clone()))).collect() };
         let ret = PgType::Record(Some(Arc::new(record)));
-        let doc = "the elements of a vector with their numbers";
-        r.add(Func::set("_pg_expandarray", &[vector], fields.to_vec(), ret, expand(), doc));
+        r.add(Func::set("_pg_expandarray", &[vector], fields.to_vec(), ret, expand(), "the elements of a vector with their numbers"));
     }
     r.add(Func::set("unnest", &[AnyArray], vec![("", AnyElement)], AnyElement, unnest(), "the elements of an array as rows"));
     let subscripts = "the valid subscripts of a dimension as rows";
