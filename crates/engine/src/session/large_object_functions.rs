@@ -87,7 +87,7 @@ impl Work<'_> {
             "lo_create" | "lo_from_bytea" | "lo_unlink" | "lo_put" => self.oid(0),
             "lowrite" | "lo_truncate" | "lo_truncate64" => match self.opened(0) {
                 Ok((_, OpenObject { oid, view: None, .. })) => oid,
-                // It is told below what is wrong.
+                // What is wrong is reported below.
                 _ => return Ok(false),
             },
             _ => return Ok(false),

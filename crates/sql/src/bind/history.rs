@@ -201,7 +201,7 @@ impl Binder<'_> {
 }
 
 /// Takes the maps away from an item: they are not part of their table's past. They come back under names that `*` does not show, so that who
-/// names one is told where to look.
+/// names one gets a hint where to look.
 fn without_maps(item: &mut FromItem) -> Vec<ScopeColumn> {
     let mut maps = Vec::new();
     for at in (0..item.columns.len()).rev() {
