@@ -23,7 +23,7 @@ use stoa_sql::privileges::undefined_database;
 use stoa_table::Tables;
 use stoa_table::catalog::{FIRST_DATABASE, Oid};
 use stoa_table::column_cache::ColumnCache;
-use stoa_table::txn::{SpillSpace, TransactionManager};
+use stoa_table::txn::{SpillSpace, Transactions};
 
 /// What the changes of one transaction take of memory at most, however much there is.
 const MAX_WRITE_SET_MEMORY: usize = 128 << 20;
@@ -78,7 +78,7 @@ impl Database {
         let statistics = Arc::new(stoa_table::statistics::Registry::load(&tables, |oid| table(oid).is_some()).await?);
         let has = |oid, index| table(oid).is_some_and(|t| t.indexes.iter().any(|i| i.oid == index));
         let checks = Checks::load(&tables, has).await?;
-        let transactions = TransactionManager::new(&tables);
+        let transactions = Transactions::new(&tables);
         let directory = options.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
         let most = (options.query_memory_bytes / 4).min(MAX_WRITE_SET_MEMORY);
         transactions.set_spill_space(SpillSpace::new(directory, runtime.memory_pool.clone(), most));

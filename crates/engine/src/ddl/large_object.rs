@@ -29,7 +29,7 @@ fn number(named: &str) -> PgResult<Oid> {
 pub(super) async fn locked(work: &Work<'_>, named: &str) -> PgResult<(Oid, LargeObject)> {
     let (txn, oid) = (&work.ctx.txn, number(named)?);
     txn.lock_large_object(oid).await?;
-    let found = txn.newest_view().large_object(txn.manager().database(), oid).await?;
+    let found = txn.newest_view().large_object(txn.transactions().database(), oid).await?;
     Ok((oid, found.ok_or_else(|| undefined_large_object(oid))?))
 }
 
@@ -76,7 +76,7 @@ async fn of_roles(work: &Work<'_>, roles: &[Oid]) -> PgResult<Vec<(Oid, LargeObj
         }
         Ok(())
     };
-    txn.newest_view().large_objects(Some(txn.manager().database()), &mut take).await?;
+    txn.newest_view().large_objects(Some(txn.transactions().database()), &mut take).await?;
     Ok(out)
 }
 
@@ -111,9 +111,9 @@ pub(super) async fn drop_owned(work: &Work<'_>, roles: &[Oid]) -> PgResult<()> {
     Ok(())
 }
 
-/// What keeps a role from being dropped: objects of this database, told one by one, and how many there are in each of the others.
+/// What keeps a role from being dropped: objects of this database, named one by one, and how many there are in each of the others.
 pub(super) async fn uses(work: &Work<'_>, role: Oid) -> PgResult<(Vec<String>, BTreeMap<Oid, usize>)> {
-    let (own, mut here, mut elsewhere) = (work.ctx.txn.manager().database(), Vec::new(), BTreeMap::new());
+    let (own, mut here, mut elsewhere) = (work.ctx.txn.transactions().database(), Vec::new(), BTreeMap::new());
     let mut take = |database, oid, object: LargeObject| {
         if database != own {
             *elsewhere.entry(database).or_default() += usize::from(is_of(&object, role));

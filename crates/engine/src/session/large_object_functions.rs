@@ -78,7 +78,7 @@ impl Work<'_> {
     }
 
     fn database(&self) -> Oid {
-        self.system.txn.manager().database()
+        self.system.txn.transactions().database()
     }
 
     /// Locks the object that a function will write; whether it was not locked before.
@@ -269,9 +269,9 @@ impl Work<'_> {
             "lo_tell64" => Ok(ScalarValue::Int64(Some(object.offset))),
             "lo_lseek" | "lo_lseek64" => {
                 let offset = self.place(&object).await?;
-                let told = if function == "lo_lseek" { short(offset)? } else { ScalarValue::Int64(Some(offset)) };
+                let at = if function == "lo_lseek" { short(offset)? } else { ScalarValue::Int64(Some(offset)) };
                 txn.seek_large_object(number, offset);
-                Ok(told)
+                Ok(at)
             }
             "loread" => {
                 let view = object.view.unwrap_or_else(|| txn.newest_view());

@@ -146,7 +146,7 @@ fn sizes(system: &SessionEnvironment, function: &str, args: &Args<'_>, _: &SqlTy
 fn transactions(system: &SessionEnvironment, function: &str, args: &Args<'_>, _: &SqlType) -> Answer {
     match function {
         "txid_status" | "pg_xact_status" => text(args.int(0).map(|id| {
-            let running = system.txn.manager().running().iter().any(|(_, running)| i64::try_from(*running) == Ok(id));
+            let running = system.txn.transactions().running().iter().any(|(_, running)| i64::try_from(*running) == Ok(id));
             if running { "in progress".to_owned() } else { "committed".to_owned() }
         })),
         "pg_xact_commit_timestamp" => {
@@ -158,7 +158,7 @@ fn transactions(system: &SessionEnvironment, function: &str, args: &Args<'_>, _:
         },
         "pg_blocking_pids" => {
             let pids = match args.int(0).and_then(|pid| u64::try_from(pid).ok()) {
-                Some(pid) => system.txn.manager().locks().blockers(stoa_table::txn::GroupId(pid)),
+                Some(pid) => system.txn.transactions().locks().blockers(stoa_table::txn::GroupId(pid)),
                 None => Vec::new(),
             };
             let mut pids: Vec<i32> = pids.into_iter().filter_map(|group| i32::try_from(group.0).ok()).collect();

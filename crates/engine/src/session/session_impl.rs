@@ -187,7 +187,7 @@ impl Session {
             out.push(oid);
             Ok(())
         };
-        txn.read_view().large_objects(Some(txn.manager().database()), &mut take).await?;
+        txn.read_view().large_objects(Some(txn.transactions().database()), &mut take).await?;
         Ok(out)
     }
 
@@ -197,7 +197,7 @@ impl Session {
     /// What reading reports.
     pub async fn large_object_definition(&mut self, oid: Oid) -> PgResult<Vec<String>> {
         let txn = self.transaction()?;
-        let found = txn.read_view().large_object(txn.manager().database(), oid).await?;
+        let found = txn.read_view().large_object(txn.transactions().database(), oid).await?;
         Ok(found.map_or_else(Vec::new, |object| stoa_sql::definition::script_rights::large_object(&txn.catalog(), oid, &object)))
     }
 
@@ -207,7 +207,7 @@ impl Session {
     /// What reading reports.
     pub async fn large_object_part(&mut self, oid: Oid, offset: i64, length: usize) -> PgResult<Vec<u8>> {
         let txn = self.transaction()?;
-        txn.read_view().read_large_object(txn.manager().database(), oid, offset, length).await
+        txn.read_view().read_large_object(txn.transactions().database(), oid, offset, length).await
     }
 
     /// Ends the session: what is open is rolled back, temporary tables go.

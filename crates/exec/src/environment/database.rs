@@ -25,7 +25,7 @@ use stoa_table::catalog::Oid;
 use stoa_table::column_cache::ColumnCache;
 use stoa_table::services::notifications::Notification;
 use stoa_table::services::{SessionHandle, Signal};
-use stoa_table::txn::{GroupId, TransactionManager};
+use stoa_table::txn::{GroupId, Transactions};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 /// How a database is opened.
@@ -103,7 +103,7 @@ pub type SystemFunctions = fn(&SessionEnvironment, &str, &[ScalarValue], &SqlTyp
 #[derive(Debug)]
 pub struct DatabaseInner {
     pub oid: Oid,
-    pub transactions: Arc<TransactionManager>,
+    pub transactions: Arc<Transactions>,
     pub instance: Arc<Instance>,
 }
 

@@ -265,8 +265,8 @@ pub fn drop_later(ctx: &StatementContext, table: Oid, storage: stoa_table::Table
 /// The running transactions that hold a lock on a table under which they write (or read).
 fn users(ctx: &StatementContext, table: Oid, readers: bool) -> Vec<u64> {
     const WRITE: &[&str] = &["RowExclusiveLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"];
-    let manager = &ctx.database.transactions;
-    let groups: Vec<_> = manager
+    let transactions = &ctx.database.transactions;
+    let groups: Vec<_> = transactions
         .locks()
         .overview()
         .into_iter()
@@ -274,7 +274,7 @@ fn users(ctx: &StatementContext, table: Oid, readers: bool) -> Vec<u64> {
         .map(|lock| lock.group)
         .filter(|group| readers || *group != ctx.txn.group())
         .collect();
-    manager.running().into_iter().filter(|(group, _)| groups.contains(group)).map(|(_, id)| id).collect()
+    transactions.running().into_iter().filter(|(group, _)| groups.contains(group)).map(|(_, id)| id).collect()
 }
 
 fn still_running(database: &DatabaseInner, waited: &[u64]) -> bool {

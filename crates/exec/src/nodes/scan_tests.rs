@@ -17,7 +17,7 @@ use stoa_pg::types::PgType;
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, Salt, TableDescriptor};
 use stoa_table::row::samples::{column, table};
 use stoa_table::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
-use stoa_table::txn::{GroupId, Transaction, TransactionManager, TxnOptions};
+use stoa_table::txn::{GroupId, Transaction, Transactions, TxnOptions};
 use stoa_table::{Layout, TableId};
 
 /// (a, b) is the key; c is indexed, nullable; d is nothing.
@@ -95,11 +95,11 @@ fn delete(txn: &Transaction, t: &TableDescriptor, row: &Row) {
     .unwrap();
 }
 
-async fn world(t: &TableDescriptor) -> Arc<TransactionManager> {
+async fn world(t: &TableDescriptor) -> Arc<Transactions> {
     let tables = stoa_table::Tables::in_memory();
     tables.create(&RowCodec::table_schema(t)).await.unwrap();
     tables.create(&IndexCodec::table_schema(&t.indexes[0])).await.unwrap();
-    TransactionManager::new(&tables)
+    Transactions::new(&tables)
 }
 
 fn session(txn: &Arc<Transaction>, t: &Arc<TableDescriptor>) -> SessionContext {
@@ -147,7 +147,7 @@ async fn every_path_gives_the_same_rows() {
     for seed in 0..160 {
         let mut rng = StdRng::seed_from_u64(seed);
         let t = Arc::new(descriptor(rng.random_bool(0.3).then_some(3), false, rng.random_bool(0.5)));
-        let manager = world(&t).await;
+        let transactions = world(&t).await;
         let mut rows: Vec<Row> = Vec::new();
         for a in 0..5 {
             for b in 0..5 {
@@ -158,8 +158,8 @@ async fn every_path_gives_the_same_rows() {
             }
         }
         // Some rows are committed, some the transaction's own; some committed ones it has deleted or replaced.
-        let first = manager.begin(TxnOptions::new(GroupId(1)));
-        let second = manager.begin(TxnOptions::new(GroupId(2)));
+        let first = transactions.begin(TxnOptions::new(GroupId(1)));
+        let second = transactions.begin(TxnOptions::new(GroupId(2)));
         second.start_statement().await.unwrap();
         let committed: Vec<bool> = rows.iter().map(|_| rng.random_bool(0.6)).collect();
         for (row, _) in rows.iter().zip(&committed).filter(|(_, c)| **c) {
@@ -242,8 +242,8 @@ async fn every_path_gives_the_same_rows() {
 #[tokio::test]
 async fn plans_say_what_they_read() {
     let t = Arc::new(descriptor(None, true, false));
-    let manager = world(&t).await;
-    let txn = manager.begin(TxnOptions::new(GroupId(1)));
+    let transactions = world(&t).await;
+    let txn = transactions.begin(TxnOptions::new(GroupId(1)));
     put(&txn, &t, &[Some(1), Some(2), Some(3), Some(4)]);
     txn.start_statement().await.unwrap();
     let ctx = session(&txn, &t);
@@ -289,8 +289,8 @@ async fn plans_say_what_they_read() {
 #[tokio::test]
 async fn hooks_that_change_rows_are_refused() {
     let t = Arc::new(descriptor(None, true, false));
-    let manager = world(&t).await;
-    let txn = manager.begin(TxnOptions::new(GroupId(1)));
+    let transactions = world(&t).await;
+    let txn = transactions.begin(TxnOptions::new(GroupId(1)));
     put(&txn, &t, &[Some(1), Some(2), Some(3), Some(4)]);
     txn.start_statement().await.unwrap();
     let ctx = session(&txn, &t);

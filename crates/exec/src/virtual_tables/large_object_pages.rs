@@ -31,7 +31,7 @@ pub struct LargeObjectPages {
 impl LargeObjectPages {
     /// Those that may be wanted, under the names of a schema.
     pub fn new(ctx: &StatementContext, wanted: &Wanted, read: &Arc<[usize]>, schema: &SchemaRef) -> Self {
-        let database = ctx.txn.manager().database();
+        let database = ctx.txn.transactions().database();
         let ranges = match wanted.numbers(column_id(0)) {
             Some(objects) => objects.into_iter().map(|object| pages(database, Some(object), 0)).collect(),
             None => VecDeque::from([pages(database, None, 0)]),

@@ -6,7 +6,7 @@ use crate::failure::store_error;
 use crate::row::raw::visible::{garbage, visible};
 use crate::row::raw::{CellKind, Limits, Visible, Wanted, cell, clock};
 use crate::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
-use crate::txn::{GroupId, LockStrength, LockWait, Transaction, TransactionManager, TxnOptions};
+use crate::txn::{GroupId, LockStrength, LockWait, Transaction, Transactions, TxnOptions};
 use arrow::array::ArrayRef;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -58,14 +58,14 @@ const BLOCK_ROWS: usize = 256;
 /// A table as HBase's programs see one.
 #[derive(Debug)]
 pub struct RawTable {
-    manager: Arc<TransactionManager>,
+    transactions: Arc<Transactions>,
     table: Arc<TableDescriptor>,
 }
 
 impl RawTable {
     #[must_use]
-    pub fn new(manager: Arc<TransactionManager>, table: Arc<TableDescriptor>) -> Self {
-        Self { manager, table }
+    pub fn new(transactions: Arc<Transactions>, table: Arc<TableDescriptor>) -> Self {
+        Self { transactions, table }
     }
 
     #[must_use]
@@ -89,7 +89,7 @@ impl RawTable {
             qualifiers: None,
             versions: if self.table.is_raw() { 1 } else { u32::MAX },
             time_range: None,
-            snapshot: self.manager.store().snapshot(),
+            snapshot: self.transactions.store().snapshot(),
         }
     }
 
@@ -99,7 +99,7 @@ impl RawTable {
     /// The store failed.
     pub async fn scan(&self, range: KeyRange, reverse: bool, wanted: &Wanted) -> PgResult<RawScan<'_>> {
         let spec = ScanSpec { read: self.read_spec(), range, reverse, limit: None, fill_cache: true };
-        let scan = self.manager.store().scan(spec).await.map_err(store_error)?;
+        let scan = self.transactions.store().scan(spec).await.map_err(store_error)?;
         let reader = Reader { table: &self.table, limits: self.limits(), wanted: wanted.clone(), now: clock::now() };
         Ok(RawScan { scan, reader, more: true })
     }
@@ -115,7 +115,7 @@ impl RawTable {
             found = Some(reader.row(key, cells));
             ControlFlow::Break(())
         };
-        self.manager.store().get(&self.read_spec(), &[key], &mut sink).await.map_err(store_error)?;
+        self.transactions.store().get(&self.read_spec(), &[key], &mut sink).await.map_err(store_error)?;
         found.map_or(Ok(None), |row| row)
     }
 
@@ -127,7 +127,7 @@ impl RawTable {
         let codec = RowCodec::of(&self.table)?;
         let columns: Vec<_> = self.table.visible_columns().map(|c| c.id).collect();
         let mut decoder = ScanDecoder::new(&ColumnSource::Table(codec), &columns, 1)?;
-        let view = self.manager.tables().newest();
+        let view = self.transactions.tables().newest();
         view.get(self.table.storage, decoder.families(), &[key], &mut decoder).await?;
         let rows = decoder.rows();
         let arrays = decoder.finish()?;
@@ -140,7 +140,7 @@ impl RawTable {
     /// # Errors
     /// 42703 for a family that the table does not have; what `decide` says; locks and commits fail as they do.
     pub async fn change<T>(&self, key: &[u8], decide: impl FnOnce(Option<Row>) -> PgResult<(Vec<Change>, T)>) -> PgResult<T> {
-        let txn = self.manager.begin(TxnOptions::new(group()));
+        let txn = self.transactions.begin(TxnOptions::new(group()));
         let done = self.change_in(&txn, key, decide).await;
         match done {
             Ok(out) => {
@@ -202,7 +202,7 @@ impl RawTable {
             row = reader.row(key, cells);
             ControlFlow::Break(())
         };
-        self.manager.store().get(&self.read_spec(), &[key], &mut sink).await.map_err(store_error)?;
+        self.transactions.store().get(&self.read_spec(), &[key], &mut sink).await.map_err(store_error)?;
         Ok((stored, row?))
     }
 
@@ -231,7 +231,7 @@ impl RawTable {
         let mut removed = 0;
         let mut keys: Vec<Vec<u8>> = Vec::new();
         let spec = ScanSpec { read: self.read_spec(), range: KeyRange::all(), reverse: false, limit: None, fill_cache: false };
-        let mut scan = self.manager.store().scan(spec).await.map_err(store_error)?;
+        let mut scan = self.transactions.store().scan(spec).await.map_err(store_error)?;
         let (limits, now) = (self.limits(), clock::now());
         loop {
             let mut sink = |key: &[u8], cells: &[CellRef<'_>]| {
@@ -251,7 +251,7 @@ impl RawTable {
     }
 
     async fn compact_row(&self, key: &[u8], keep_from: i64) -> PgResult<u64> {
-        let txn = self.manager.begin(TxnOptions::new(group()));
+        let txn = self.transactions.begin(TxnOptions::new(group()));
         let mut keys = KeyList::new();
         keys.push(key);
         let work = async {

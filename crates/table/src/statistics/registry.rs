@@ -6,7 +6,7 @@ use super::{TableStatistics, collect};
 use crate::catalog::store::{Kind, decode, delete, encode, rows, statistics_key};
 use crate::catalog::{Oid, Relation};
 use crate::tables::Tables;
-use crate::txn::TransactionManager;
+use crate::txn::Transactions;
 use parking_lot::{Mutex, RwLock};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Weak};
@@ -76,7 +76,7 @@ impl Registry {
     }
 
     /// Takes note of rows that a committed statement changed.
-    pub fn note_changes(self: &Arc<Self>, transactions: &Arc<TransactionManager>, table: Oid, rows: u64) {
+    pub fn note_changes(self: &Arc<Self>, transactions: &Arc<Transactions>, table: Oid, rows: u64) {
         let changed = {
             let mut changes = self.changes.lock();
             let count = changes.entry(table).or_default();
@@ -95,7 +95,7 @@ impl Registry {
 }
 
 /// Analyzes the tables that are due, and ends.
-async fn run(registry: Weak<Registry>, transactions: Weak<TransactionManager>) {
+async fn run(registry: Weak<Registry>, transactions: Weak<Transactions>) {
     loop {
         tokio::time::sleep(PAUSE).await;
         let (Some(registry), Some(transactions)) = (registry.upgrade(), transactions.upgrade()) else { return };
@@ -117,7 +117,7 @@ async fn run(registry: Weak<Registry>, transactions: Weak<TransactionManager>) {
 }
 
 /// Analyzes one table at the newest snapshot.
-async fn analyze(registry: &Arc<Registry>, transactions: &TransactionManager, table: Oid) -> PgResult<()> {
+async fn analyze(registry: &Arc<Registry>, transactions: &Transactions, table: Oid) -> PgResult<()> {
     // It is due in whichever database.
     let Some(catalog) = transactions.catalog_with(table) else { return Ok(()) };
     let Some(Relation::Table(descriptor)) = catalog.relation(table).map(|r| &**r) else { return Ok(()) };

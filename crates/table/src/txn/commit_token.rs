@@ -53,7 +53,7 @@ pub async fn write(txn: &Transaction, token: &str) -> PgResult<()> {
     }
     let id = LockId::row(TOKEN_TABLE, token.as_bytes());
     txn.lock_id(id, Mode::UPDATE, Wait::Until(None), || "commit token".to_owned()).await?;
-    if is_committed(txn.manager().tables(), token).await? {
+    if is_committed(txn.transactions().tables(), token).await? {
         return Err(PgError::new(SqlState(*b"40002"), format!("a transaction with the commit token \"{token}\" is committed already"))
             .hint("What it was to do has been done; choose another token for other work."));
     }

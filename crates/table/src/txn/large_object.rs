@@ -175,7 +175,7 @@ pub fn large_object_read(range: KeyRange, fill_cache: bool) -> RangeRead {
 
 impl Transaction {
     fn database(&self) -> Oid {
-        self.manager().database()
+        self.transactions().database()
     }
 
     // Open objects.
@@ -232,9 +232,9 @@ impl Transaction {
     /// # Errors
     /// The store failed; those of [`Transaction::write`].
     pub async fn put_large_object(&self, oid: Oid, object: &LargeObject) -> PgResult<()> {
-        if !self.manager().noted_large_objects().load(Ordering::Relaxed) {
-            note_large_objects(&**self.manager().store()).await?;
-            self.manager().noted_large_objects().store(true, Ordering::Relaxed);
+        if !self.transactions().noted_large_objects().load(Ordering::Relaxed) {
+            note_large_objects(&**self.transactions().store()).await?;
+            self.transactions().noted_large_objects().store(true, Ordering::Relaxed);
         }
         let (key, cell) = (description_key(self.database(), oid), encode(object)?);
         self.write(|set| set.put(LARGE_OBJECT_TABLE, &key, LARGE_OBJECT_FAMILY, &[], Some(&cell)))

@@ -11,20 +11,20 @@
 //!
 //! Invariant: no row is written without its lock, so a commit has nothing to check but what [`serializable`](crate::services::serializable) asks.
 //!
-//! Reading order: [`row_change`] → [`write_buffer`] → [`spill_file`] → [`write_set`] → [`overlay`] → [`view`] → [`transaction`] → [`manager`] → [`large_object`].
+//! Reading order: [`row_change`] → [`write_buffer`] → [`spill_file`] → [`write_set`] → [`overlay`] → [`view`] → [`transaction`] → [`transactions`] → [`large_object`].
 
 pub mod advisory;
 pub mod commit_token;
 pub mod deferred;
 pub mod key_filter;
 pub mod large_object;
-pub mod manager;
 pub mod overlay;
 mod raw_rows;
 pub mod row_change;
 pub mod spill_file;
 pub mod spill_space;
 pub mod transaction;
+pub mod transactions;
 pub mod view;
 pub mod write_buffer;
 pub mod write_set;
@@ -32,10 +32,10 @@ pub mod write_set;
 pub use crate::catalog::store::{CATALOG_FAMILY, CATALOG_TABLE};
 pub use crate::failure::{DISK_FULL_HINT, is_statement_retry, statement_retry, store_error};
 pub use crate::services::locks::{GroupId, LockStrength, LockWait, TableLockMode};
-pub use manager::{TransactionManager, TxnOptions};
 pub use overlay::Overlay;
 pub use row_change::RowChange;
 pub use spill_space::SpillSpace;
 pub use transaction::{Isolation, Transaction};
+pub use transactions::{Transactions, TxnOptions};
 pub use view::{RangeRead, ReadView, ViewScan};
 pub use write_set::WriteSet;

@@ -15,8 +15,8 @@ use self::commit::serialization_danger;
 use super::advisory::AdvisoryLocks;
 use super::deferred::DeferredWork;
 use super::large_object::OpenObjects;
-use super::manager::{TransactionManager, TxnOptions};
 use super::overlay::Overlay;
+use super::transactions::{Transactions, TxnOptions};
 use super::view::ReadView;
 use super::write_set::WriteSet;
 use crate::catalog::{CatalogSnapshot, ConstraintName, Oid};
@@ -130,12 +130,12 @@ struct State {
 const MAX_LAYERS: usize = 8;
 
 impl State {
-    fn new(manager: &TransactionManager, options: &TxnOptions) -> Self {
+    fn new(transactions: &Transactions, options: &TxnOptions) -> Self {
         Self {
             isolation: options.isolation,
             read_only: options.read_only,
             lock_timeout: options.lock_timeout,
-            deadlock_timeout: options.deadlock_timeout.unwrap_or_else(|| manager.locks().deadlock_timeout()),
+            deadlock_timeout: options.deadlock_timeout.unwrap_or_else(|| transactions.locks().deadlock_timeout()),
             durability: options.durability,
             ..Self::default()
         }
@@ -178,11 +178,11 @@ impl State {
 
 /// See the module.
 pub struct Transaction {
-    /// By which the manager knows it.
+    /// By which [`Transactions`] knows it.
     number: u64,
     id: AtomicU64,
     group: GroupId,
-    manager: Arc<TransactionManager>,
+    transactions: Arc<Transactions>,
     advisory: Arc<AdvisoryLocks>,
     reads: Arc<Mutex<ReadSet>>,
     state: Mutex<State>,
@@ -201,15 +201,15 @@ impl std::fmt::Debug for Transaction {
 }
 
 impl Transaction {
-    pub(super) fn new(id: u64, manager: Arc<TransactionManager>, options: TxnOptions) -> Self {
-        let state = State::new(&manager, &options);
-        let advisory = manager.advisory(options.group);
+    pub(super) fn new(id: u64, transactions: Arc<Transactions>, options: TxnOptions) -> Self {
+        let state = State::new(&transactions, &options);
+        let advisory = transactions.advisory(options.group);
         Self {
             number: id,
             id: AtomicU64::new(id),
             group: options.group,
-            max_bytes: manager.max_transaction_bytes(),
-            manager,
+            max_bytes: transactions.max_transaction_bytes(),
+            transactions,
             advisory,
             reads: Arc::default(),
             state: Mutex::new(state),
@@ -241,8 +241,8 @@ impl Transaction {
     pub fn renew(&self, options: &TxnOptions) {
         let mut state = self.state.lock();
         // First what is looked for among the running, then that it runs.
-        self.id.store(self.manager.next_id(), Ordering::Relaxed);
-        *state = State::new(&self.manager, options);
+        self.id.store(self.transactions.next_id(), Ordering::Relaxed);
+        *state = State::new(&self.transactions, options);
         self.open_objects.lock().clear();
     }
 
@@ -268,8 +268,8 @@ impl Transaction {
     }
 
     #[must_use]
-    pub fn manager(&self) -> &Arc<TransactionManager> {
-        &self.manager
+    pub fn transactions(&self) -> &Arc<Transactions> {
+        &self.transactions
     }
 
     #[must_use]
@@ -363,29 +363,29 @@ impl Transaction {
             self.refresh_snapshot(&mut state).is_none().then_some(state.read_only)
         };
         if let Some(read_only) = asks {
-            let store = self.manager.store();
-            let snapshot = self.manager.serializable().begin(self.id(), &self.reads, read_only, &|| store.snapshot()).await;
+            let store = self.transactions.store();
+            let snapshot = self.transactions.serializable().begin(self.id(), &self.reads, read_only, &|| store.snapshot()).await;
             let mut state = self.state.lock();
             state.tracked = true;
             state.snapshot = Some(snapshot);
-            state.catalog_of_snapshot = Some(self.manager.published_catalog());
+            state.catalog_of_snapshot = Some(self.transactions.published_catalog());
         }
         Ok(())
     }
 
     /// Lets the running statement, which defines something and holds the locks that it needs, read what is committed now.
     pub fn read_newest(&self) {
-        let snapshot = self.manager.store().snapshot();
+        let snapshot = self.transactions.store().snapshot();
         self.state.lock().newest = Some(snapshot);
     }
 
     /// The snapshot of the next statement; `None` if others must be asked for it.
     fn refresh_snapshot(&self, state: &mut State) -> Option<Arc<dyn Snapshot>> {
-        let store = self.manager.store();
+        let store = self.transactions.store();
         let snapshot = match (&state.snapshot, state.isolation) {
             (Some(snapshot), Isolation::RepeatableRead | Isolation::Serializable) => return Some(Arc::clone(snapshot)),
             (_, Isolation::Serializable) if !state.tracked && !state.untracked => {
-                let set = self.manager.serializable();
+                let set = self.transactions.serializable();
                 let snapshot = set.try_begin(self.id(), &self.reads, state.read_only, &|| store.snapshot())?;
                 state.tracked = true;
                 snapshot
@@ -394,7 +394,7 @@ impl Transaction {
         };
         state.snapshot = Some(Arc::clone(&snapshot));
         if state.isolation != Isolation::ReadCommitted {
-            state.catalog_of_snapshot = Some(self.manager.published_catalog());
+            state.catalog_of_snapshot = Some(self.transactions.published_catalog());
         }
         Some(snapshot)
     }
@@ -420,9 +420,9 @@ impl Transaction {
         let snapshot = match (&state.newest, &state.snapshot) {
             (Some(snapshot), _) | (None, Some(snapshot)) => Arc::clone(snapshot),
             // Before the first statement nothing depends on what is read.
-            (None, None) => self.refresh_snapshot(&mut state).unwrap_or_else(|| self.manager.store().snapshot()),
+            (None, None) => self.refresh_snapshot(&mut state).unwrap_or_else(|| self.transactions.store().snapshot()),
         };
-        ReadView { store: Arc::clone(self.manager.store()), snapshot, overlay: Overlay::new(state.layers.iter().cloned()) }
+        ReadView { store: Arc::clone(self.transactions.store()), snapshot, overlay: Overlay::new(state.layers.iter().cloned()) }
     }
 
     /// What constraints are checked against: the newest commits, with everything that the transaction wrote, the running
@@ -430,7 +430,7 @@ impl Transaction {
     #[must_use]
     pub fn newest_view(&self) -> ReadView {
         let state = self.state.lock();
-        ReadView { store: Arc::clone(self.manager.store()), snapshot: self.manager.store().snapshot(), overlay: state.overlay() }
+        ReadView { store: Arc::clone(self.transactions.store()), snapshot: self.transactions.store().snapshot(), overlay: state.overlay() }
     }
 
     /// The view of the statement's snapshot with everything that the transaction wrote, the running statement included.
@@ -449,7 +449,7 @@ impl Transaction {
         let mut state = self.state.lock();
         // What somebody still reads stays as it is; the rest goes over it.
         if state.current.last_mut().and_then(Arc::get_mut).is_none() {
-            state.current.push(Arc::new(WriteSet::new(&self.manager.spill_space())));
+            state.current.push(Arc::new(WriteSet::new(&self.transactions.spill_space())));
         }
         let Some(current) = state.current.last_mut().and_then(Arc::get_mut) else {
             return Err(PgError::internal("a write set that is read while it is written"));
@@ -538,7 +538,7 @@ impl Transaction {
     #[must_use]
     pub fn written_behind(&self, table: TableId, key: &[u8]) -> bool {
         let snapshot = self.state.lock().snapshot.as_ref().map(|s| s.timestamp());
-        snapshot.is_some_and(|snapshot| self.manager.serializable().wrote_behind(snapshot, table, key))
+        snapshot.is_some_and(|snapshot| self.transactions.serializable().wrote_behind(snapshot, table, key))
     }
 
     /// SERIALIZABLE READ ONLY DEFERRABLE: waits for a snapshot with which nothing can go wrong, and needs no tracking from then on.
@@ -546,11 +546,11 @@ impl Transaction {
         if self.state.lock().snapshot.is_some() {
             return;
         }
-        let store = self.manager.store();
-        let snapshot = self.manager.serializable().safe_snapshot(self.id(), &|| store.snapshot()).await;
+        let store = self.transactions.store();
+        let snapshot = self.transactions.serializable().safe_snapshot(self.id(), &|| store.snapshot()).await;
         let mut state = self.state.lock();
         state.snapshot = Some(snapshot);
-        state.catalog_of_snapshot = Some(self.manager.published_catalog());
+        state.catalog_of_snapshot = Some(self.transactions.published_catalog());
         state.untracked = true;
     }
 
@@ -571,7 +571,7 @@ impl Transaction {
         if overlay.rows() > MAX_ROWS {
             return Ok(());
         }
-        let outcome = self.manager.serializable().check(self.id(), overlay.writes()?).await;
+        let outcome = self.transactions.serializable().check(self.id(), overlay.writes()?).await;
         outcome.map_err(|_| serialization_danger("during write"))
     }
 

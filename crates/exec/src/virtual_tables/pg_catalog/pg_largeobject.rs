@@ -36,7 +36,7 @@ async fn each(
     column: &str,
     take: &mut (dyn FnMut(&mut Builder<'_>, Oid, &LargeObject) + Send),
 ) -> PgResult<()> {
-    let (view, database) = (ctx.txn.read_view(), ctx.txn.manager().database());
+    let (view, database) = (ctx.txn.read_view(), ctx.txn.transactions().database());
     if let Some(wanted) = t.oids(column) {
         for oid in wanted {
             if let Some(object) = view.large_object(database, oid).await? {

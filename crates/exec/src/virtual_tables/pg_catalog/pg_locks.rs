@@ -8,8 +8,8 @@ use stoa_table::txn::GroupId;
 
 /// Locks of tables and advisory keys, the transactions of sessions, and what is waited for.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
-    let manager = ctx.txn.manager();
-    let running = manager.running();
+    let transactions = ctx.txn.transactions();
+    let running = transactions.running();
     let virtual_id = |group: GroupId| {
         let id = running.iter().find(|(g, _)| *g == group).map_or(0, |(_, id)| *id);
         format!("{}/{id}", group.0)
@@ -31,7 +31,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             ]);
         }
     }
-    for lock in manager.locks().overview() {
+    for lock in transactions.locks().overview() {
         let mut cells: Vec<(&str, V)> = vec![
             ("locktype", lock_type(lock.id).into()),
             ("virtualtransaction", virtual_id(lock.group).into()),
@@ -42,7 +42,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         ];
         match lock.id {
             LockId::Row(_) => {
-                let blocker = manager.locks().blockers(lock.group).into_iter().next();
+                let blocker = transactions.locks().blockers(lock.group).into_iter().next();
                 let id = blocker.and_then(|b| running.iter().find(|(g, _)| *g == b)).map(|(_, id)| *id);
                 cells.push(("transactionid", id.and_then(|id| u32::try_from(id).ok()).map_or(V::Null, V::Oid)));
             }

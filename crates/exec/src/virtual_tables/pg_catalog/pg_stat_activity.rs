@@ -25,7 +25,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             continue;
         }
         let activity = session.activity();
-        let waits = ctx.txn.manager().locks().waits_for(GroupId(u64::from(session.pid)));
+        let waits = ctx.txn.transactions().locks().waits_for(GroupId(u64::from(session.pid)));
         let (wait_type, wait_event) = match waits {
             Some(id) => ("Lock".into(), lock_type(id).into()),
             None if session.is_sending() => ("Client".into(), "ClientWrite".into()),

@@ -10,7 +10,7 @@ impl Transaction {
     /// The catalog as the transaction sees it: the newest, with its own changes.
     #[must_use]
     pub fn catalog(&self) -> Arc<CatalogSnapshot> {
-        let published = self.manager.published_catalog();
+        let published = self.transactions.published_catalog();
         let mut state = self.state.lock();
         let Some(private) = &mut state.catalog else { return published };
         if private.base != published.version {
@@ -47,7 +47,7 @@ impl Transaction {
     #[must_use]
     pub fn sees(&self, catalog: &Arc<CatalogSnapshot>) -> bool {
         if self.state.lock().catalog.is_none() {
-            return self.manager.is_newest(catalog);
+            return self.transactions.is_newest(catalog);
         }
         Arc::ptr_eq(&self.catalog(), catalog)
     }
@@ -89,7 +89,7 @@ impl Transaction {
     /// and the like.
     #[must_use]
     pub fn made_rows_place(&self, table: &TableDescriptor) -> bool {
-        let published = self.manager.published_catalog();
+        let published = self.transactions.published_catalog();
         let state = self.state.lock();
         let at_savepoint = state.savepoints.last().and_then(|savepoint| savepoint.catalog.as_ref());
         let before = at_savepoint.map_or(&published, |catalog| &catalog.snapshot);
@@ -107,7 +107,7 @@ impl Transaction {
     /// # Errors
     /// As [`Transaction::write`].
     pub fn add_catalog_mutation(&self, key: &[u8], value: Option<&[u8]>) -> PgResult<()> {
-        self.add_catalog_mutation_in(self.manager.database(), key, value)
+        self.add_catalog_mutation_in(self.transactions.database(), key, value)
     }
 
     /// The same of another database's catalog.

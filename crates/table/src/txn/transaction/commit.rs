@@ -6,8 +6,8 @@ use crate::failure::store_error;
 use crate::feed::Ticket;
 use crate::services::locks::{GroupId, LockId};
 use crate::txn::advisory::AdvisoryLocks;
-use crate::txn::manager::TransactionManager;
 use crate::txn::overlay::Overlay;
+use crate::txn::transactions::Transactions;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -116,7 +116,7 @@ impl Transaction {
             (Overlay::new(state.layers.iter().cloned()), state.catalog.clone(), state.tracked, state.durability)
         };
         let sequence = if tracked {
-            let decided = self.manager.serializable().prepare(self.id(), writes.writes()?).await;
+            let decided = self.transactions.serializable().prepare(self.id(), writes.writes()?).await;
             decided.map_err(|_| serialization_danger("during commit attempt"))?
         } else {
             None
@@ -124,8 +124,8 @@ impl Transaction {
         let outcome = match catalog {
             None => self.commit_store(&writes, durability).await,
             Some(private) => {
-                let publishing = self.manager.services().publication().begin().await;
-                match replayed(&private, publishing.newest(self.manager.database()), || publishing.all()) {
+                let publishing = self.transactions.services().publication().begin().await;
+                match replayed(&private, publishing.newest(self.transactions.database()), || publishing.all()) {
                     Err(error) => Err(error),
                     Ok(newest) => {
                         let outcome = self.commit_store(&writes, durability).await;
@@ -139,10 +139,10 @@ impl Transaction {
         };
         if let Some(sequence) = sequence {
             let timestamp = match &outcome {
-                Ok(timestamp) => Some(timestamp.unwrap_or_else(|| self.manager.store().snapshot().timestamp())),
+                Ok(timestamp) => Some(timestamp.unwrap_or_else(|| self.transactions.store().snapshot().timestamp())),
                 Err(_) => None,
             };
-            self.manager.serializable().finish(sequence, timestamp);
+            self.transactions.serializable().finish(sequence, timestamp);
         }
         outcome
     }
@@ -155,7 +155,7 @@ impl Transaction {
             return Ok(None);
         }
         let loads = self.state.lock().loads;
-        if loads || writes.has_spill_files() || writes.bytes() > LARGE_COMMIT.min(self.manager.spill_space().most() / 5) {
+        if loads || writes.has_spill_files() || writes.bytes() > LARGE_COMMIT.min(self.transactions.spill_space().most() / 5) {
             return self.commit_bulk(writes).await.map(Some);
         }
         let mut mutations = writes.mutations()?;
@@ -163,13 +163,13 @@ impl Transaction {
         if self.has_catalog_changes() {
             mutations.make_room();
         }
-        let ticket = self.manager.feed().begin(writes, &mut mutations).await?;
+        let ticket = self.transactions.feed().begin(writes, &mut mutations).await?;
         // The locks protect the rows: nothing is left to check.
         let commit = Commit { mutations: &mutations, snapshot: None, validate: &[], durability };
         let release = if ticket.is_none() { self.release_when_visible() } else { None };
         let outcome = match release {
-            Some(release) => self.manager.store().commit_then(commit, release).await,
-            None => self.manager.store().commit(commit).await,
+            Some(release) => self.transactions.store().commit_then(commit, release).await,
+            None => self.transactions.store().commit(commit).await,
         };
         settle(ticket, &outcome);
         outcome.map(Some).map_err(store_error)
@@ -185,23 +185,23 @@ impl Transaction {
         state.strengthened.clear();
         let locks = Arc::new(Mutex::new(std::mem::take(&mut state.locks)));
         state.leaving = Some(Arc::clone(&locks));
-        let (manager, group) = (Arc::clone(&self.manager), self.group);
+        let (transactions, group) = (Arc::clone(&self.transactions), self.group);
         Some(Arc::new(move |_| {
             let locks = std::mem::take(&mut *locks.lock());
-            manager.locks().release(group, &locks);
+            transactions.locks().release(group, &locks);
         }))
     }
 
     /// A large transaction is ingested by the store as sorted files, past its log and its memory.
     async fn commit_bulk(&self, writes: &Overlay) -> PgResult<Timestamp> {
         let mut records = Mutations::new();
-        let ticket = self.manager.feed().begin(writes, &mut records).await?;
+        let ticket = self.transactions.feed().begin(writes, &mut records).await?;
         let load = async {
             let mut tables = writes.tables();
             tables.extend(records.iter().map(|record| record.row().0));
             tables.sort_unstable();
             tables.dedup();
-            let mut load = self.manager.store().bulk_load(&tables).await.map_err(store_error)?;
+            let mut load = self.transactions.store().bulk_load(&tables).await.map_err(store_error)?;
             for table in writes.tables() {
                 let mut cursor = writes.cursor(table, KeyRange::all(), false)?;
                 let mut rows = 0u32;
@@ -267,7 +267,7 @@ impl Transaction {
         Hold {
             id: self.id(),
             group: self.group,
-            manager: Arc::clone(&self.manager),
+            transactions: Arc::clone(&self.transactions),
             advisory: Arc::clone(&self.advisory),
             locks,
             tracked: state.tracked,
@@ -277,7 +277,7 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        self.manager.forget(self.number);
+        self.transactions.forget(self.number);
         // A session that went away without ROLLBACK, or in the middle of it; its hooks are run by a task if there is a runtime.
         let hooks = {
             let mut state = self.state.lock();
@@ -306,7 +306,7 @@ impl Drop for Transaction {
 struct Hold {
     id: u64,
     group: GroupId,
-    manager: Arc<TransactionManager>,
+    transactions: Arc<Transactions>,
     advisory: Arc<AdvisoryLocks>,
     locks: Vec<LockId>,
     tracked: bool,
@@ -314,11 +314,11 @@ struct Hold {
 
 impl Hold {
     fn release(self) {
-        self.manager.locks().release_many(self.group, 0);
-        self.manager.locks().release(self.group, &self.locks);
+        self.transactions.locks().release_many(self.group, 0);
+        self.transactions.locks().release(self.group, &self.locks);
         self.advisory.end_transaction();
         if self.tracked {
-            self.manager.serializable().abort(self.id);
+            self.transactions.serializable().abort(self.id);
         }
     }
 }

@@ -27,7 +27,7 @@ impl Transaction {
         relation: &str,
     ) -> PgResult<Vec<bool>> {
         let mode = Mode::from(strength);
-        let locks = self.manager.locks();
+        let locks = self.transactions.locks();
         let mut out = Vec::with_capacity(keys.len());
         let in_savepoint = self.in_savepoint();
         for (at, key) in keys.iter().enumerate() {
@@ -71,7 +71,7 @@ impl Transaction {
         if !skip {
             self.waits();
         }
-        let locks = self.manager.locks();
+        let locks = self.transactions.locks();
         let in_savepoint = self.in_savepoint();
         let stronger: Vec<bool> = ids.iter().map(|id| in_savepoint && locks.strengthens(self.group, *id, mode)).collect();
         let wanted = Wanted { group: self.group, mode, wait, deadlock_timeout: self.deadlock_timeout(), skip };
@@ -84,7 +84,7 @@ impl Transaction {
         locks.acquire(wanted, ids, &mut taken).await.map_err(|other| lock_failure(&other, &what()))
     }
 
-    /// How many locks are held one by one: to be told to [`Transaction::release_since`].
+    /// How many locks are held one by one: to be given to [`Transaction::release_since`].
     #[must_use]
     pub fn locks_held(&self) -> usize {
         self.state.lock().locks.len()
@@ -96,7 +96,7 @@ impl Transaction {
         let mark = mark.min(state.locks.len());
         let (given_up, kept): (Vec<_>, Vec<_>) = state.locks.split_off(mark).into_iter().partition(|id| unused.contains(id));
         state.locks.extend(kept);
-        self.manager.locks().release(self.group, &given_up);
+        self.transactions.locks().release(self.group, &given_up);
     }
 
     /// Keeps the locks of very many rows in little memory.
@@ -108,7 +108,7 @@ impl Transaction {
         }
         let from = from.min(state.locks.len());
         let loose = state.locks.split_off(from);
-        let kept = self.manager.locks().gather(self.group, loose);
+        let kept = self.transactions.locks().gather(self.group, loose);
         state.locks.extend(kept);
         if state.locks.len() < MANY_LOCKS / 4 {
             state.locks.shrink_to(MANY_LOCKS / 4);
@@ -132,7 +132,7 @@ impl Transaction {
 
     /// Takes a lock for the transaction; of what is granted nothing is new to whoever asks.
     fn try_lock_id(&self, id: LockId, mode: Mode) -> Tried {
-        let locks = self.manager.locks();
+        let locks = self.transactions.locks();
         let stronger = self.in_savepoint() && locks.strengthens(self.group, id, mode);
         match locks.try_acquire(self.group, id, mode) {
             Tried::Granted { new } => {
@@ -145,7 +145,7 @@ impl Transaction {
 
     /// Locks a row if nobody is in the way: `Some` if it is locked, with whether it was not before.
     pub(in crate::txn) fn try_lock_row(&self, id: LockId, mode: Mode) -> Option<bool> {
-        let locks = self.manager.locks();
+        let locks = self.transactions.locks();
         let stronger = self.in_savepoint() && locks.strengthens(self.group, id, mode);
         let Tried::Granted { new } = locks.try_acquire(self.group, id, mode) else { return None };
         self.keep_lock(id, new, stronger.then_some(mode));
@@ -172,7 +172,7 @@ impl Transaction {
     /// 55P03, 40P01.
     pub async fn lock_name(&self, schema: Oid, name: &str) -> PgResult<()> {
         // Every database has its own schema of this number; other numbers are one database's, or of what all share.
-        let database = if schema == PUBLIC_OID { self.manager.database() } else { 0 };
+        let database = if schema == PUBLIC_OID { self.transactions.database() } else { 0 };
         let id = LockId::Advisory(3, database, xxhash_rust::xxh3::xxh3_64_with_seed(name.as_bytes(), u64::from(schema)));
         let wait = self.patience(LockWait::Wait);
         self.lock_id(id, Mode::ADVISORY_EXCLUSIVE, wait, || format!("name \"{name}\"")).await.map(|_| ())
@@ -206,6 +206,6 @@ impl Transaction {
     #[must_use]
     pub fn rows_changed_since(&self, table: TableId, keys: &KeyList, since: Timestamp) -> bool {
         let mut rows = keys.iter().map(|key| (table, key));
-        self.manager.store().rows_changed_since(&mut rows, since)
+        self.transactions.store().rows_changed_since(&mut rows, since)
     }
 }

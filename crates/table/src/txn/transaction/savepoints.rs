@@ -16,7 +16,7 @@ impl Transaction {
             layers: state.layers.len(),
             locks: state.locks.len(),
             strengthened: state.strengthened.len(),
-            many_locks: self.manager.locks().seal(self.group),
+            many_locks: self.transactions.locks().seal(self.group),
             advisory: self.advisory.mark(),
             catalog: state.catalog.clone(),
             on_commit: state.on_commit.len(),
@@ -79,11 +79,11 @@ impl Transaction {
         state.constraints.clone_from(&savepoint.constraints);
         state.on_commit.truncate(savepoint.on_commit);
         self.advisory.rollback_to(savepoint.advisory);
-        self.manager.locks().release_many(self.group, savepoint.many_locks);
+        self.transactions.locks().release_many(self.group, savepoint.many_locks);
         let since = state.locks.split_off(savepoint.locks.min(state.locks.len()));
-        self.manager.locks().release(self.group, &since);
+        self.transactions.locks().release(self.group, &since);
         for (id, mode) in state.strengthened.split_off(savepoint.strengthened.min(state.strengthened.len())) {
-            self.manager.locks().release_mode(self.group, id, mode);
+            self.transactions.locks().release_mode(self.group, id, mode);
         }
         Ok(())
     }

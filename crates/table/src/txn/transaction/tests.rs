@@ -13,17 +13,17 @@ use stoa_store::{CellRef, FamilyId, FamilyOptions, FamilySchema, RowSink, Store,
 const T: TableId = TableId(9);
 const F: FamilyId = FamilyId(0);
 
-async fn world() -> Arc<TransactionManager> {
+async fn world() -> Arc<Transactions> {
     let store = Arc::new(ModelStore::new());
     for id in [T, CATALOG_TABLE] {
         let families = vec![FamilySchema { id: F, name: "f".into(), options: FamilyOptions::default() }];
         store.create_table(&TableSchema { id, name: "t".into(), families, split_points: Vec::new() }).await.unwrap();
     }
-    TransactionManager::new(&crate::Tables::new(store))
+    Transactions::new(&crate::Tables::new(store))
 }
 
-async fn begin(manager: &Arc<TransactionManager>, group: u64, isolation: Isolation) -> Arc<Transaction> {
-    let txn = manager.begin(TxnOptions { isolation, ..TxnOptions::new(GroupId(group)) });
+async fn begin(transactions: &Arc<Transactions>, group: u64, isolation: Isolation) -> Arc<Transaction> {
+    let txn = transactions.begin(TxnOptions { isolation, ..TxnOptions::new(GroupId(group)) });
     txn.start_statement().await.unwrap();
     txn
 }
@@ -57,8 +57,8 @@ fn keys(list: &[&[u8]]) -> KeyList {
 
 #[tokio::test]
 async fn a_statement_does_not_see_its_own_writes_and_the_next_one_does() {
-    let manager = world().await;
-    let txn = begin(&manager, 1, Isolation::ReadCommitted).await;
+    let transactions = world().await;
+    let txn = begin(&transactions, 1, Isolation::ReadCommitted).await;
     put(&txn, b"a", b"1");
     assert_eq!(all(&txn).await, "");
     txn.start_statement().await.unwrap();
@@ -67,7 +67,7 @@ async fn a_statement_does_not_see_its_own_writes_and_the_next_one_does() {
     txn.discard_statement();
     txn.start_statement().await.unwrap();
     assert_eq!(all(&txn).await, "a=1 ");
-    let other = begin(&manager, 2, Isolation::ReadCommitted).await;
+    let other = begin(&transactions, 2, Isolation::ReadCommitted).await;
     assert_eq!(all(&other).await, "");
     txn.commit().await.unwrap();
     assert_eq!(all(&other).await, "");
@@ -77,8 +77,8 @@ async fn a_statement_does_not_see_its_own_writes_and_the_next_one_does() {
 
 #[tokio::test]
 async fn savepoints_take_back_what_came_after_them() {
-    let manager = world().await;
-    let txn = begin(&manager, 1, Isolation::ReadCommitted).await;
+    let transactions = world().await;
+    let txn = begin(&transactions, 1, Isolation::ReadCommitted).await;
     put(&txn, b"a", b"1");
     txn.savepoint("s").unwrap();
     txn.start_statement().await.unwrap();
@@ -92,7 +92,7 @@ async fn savepoints_take_back_what_came_after_them() {
     txn.start_statement().await.unwrap();
     assert_eq!(all(&txn).await, "a=2 b=2 ");
     // The lock that came after the savepoint is gone.
-    let other = begin(&manager, 2, Isolation::ReadCommitted).await;
+    let other = begin(&transactions, 2, Isolation::ReadCommitted).await;
     other.lock_rows(T, &keys(&[b"c"]), LockStrength::Update, LockWait::NoWait, "t").await.unwrap();
     txn.release("s").unwrap();
     txn.rollback_to("s").await.unwrap();
@@ -105,12 +105,12 @@ async fn savepoints_take_back_what_came_after_them() {
 
 #[tokio::test]
 async fn a_row_changed_behind_the_snapshot_runs_again_or_fails() {
-    let manager = world().await;
+    let transactions = world().await;
     for (isolation, code) in [(Isolation::ReadCommitted, "ZZR01"), (Isolation::RepeatableRead, "40001"), (Isolation::Serializable, "40001")]
     {
-        let late = begin(&manager, 1, isolation).await;
+        let late = begin(&transactions, 1, isolation).await;
         let _ = all(&late).await;
-        let first = begin(&manager, 2, Isolation::ReadCommitted).await;
+        let first = begin(&transactions, 2, Isolation::ReadCommitted).await;
         first.lock_rows(T, &keys(&[b"a"]), LockStrength::Update, LockWait::Wait, "t").await.unwrap();
         put(&first, b"a", b"1");
         let waiter = {
@@ -136,8 +136,8 @@ async fn a_row_changed_behind_the_snapshot_runs_again_or_fails() {
 
 #[tokio::test]
 async fn nowait_and_skip_locked_do_not_wait() {
-    let manager = world().await;
-    let (a, b) = (begin(&manager, 1, Isolation::ReadCommitted).await, begin(&manager, 2, Isolation::ReadCommitted).await);
+    let transactions = world().await;
+    let (a, b) = (begin(&transactions, 1, Isolation::ReadCommitted).await, begin(&transactions, 2, Isolation::ReadCommitted).await);
     a.lock_rows(T, &keys(&[b"x"]), LockStrength::NoKeyUpdate, LockWait::Wait, "t").await.unwrap();
     b.lock_rows(T, &keys(&[b"x"]), LockStrength::KeyShare, LockWait::Wait, "t").await.unwrap();
     let skipped = b.lock_rows(T, &keys(&[b"w", b"x"]), LockStrength::Share, LockWait::SkipLocked, "t").await.unwrap();
@@ -152,8 +152,8 @@ async fn nowait_and_skip_locked_do_not_wait() {
 #[tokio::test]
 async fn write_skew_is_refused_under_serializable_only() {
     for (isolation, both) in [(Isolation::RepeatableRead, true), (Isolation::Serializable, false)] {
-        let manager = world().await;
-        let (a, b) = (begin(&manager, 1, isolation).await, begin(&manager, 2, isolation).await);
+        let transactions = world().await;
+        let (a, b) = (begin(&transactions, 1, isolation).await, begin(&transactions, 2, isolation).await);
         for (txn, key) in [(&a, b"a"), (&b, b"b")] {
             let _ = all(txn).await;
             txn.record_read(T, &KeyRange::all());
@@ -170,7 +170,7 @@ async fn write_skew_is_refused_under_serializable_only() {
 
 #[tokio::test]
 async fn catalog_changes_are_private_until_commit_and_meet_those_of_others() {
-    let manager = world().await;
+    let transactions = world().await;
     let schema = |oid: Oid, name: &str| SchemaDescriptor { oid, name: name.into(), comment: None, temporary: None };
     let create = |oid: Oid, name: &'static str| {
         move |catalog: &mut CatalogSnapshot| {
@@ -182,9 +182,9 @@ async fn catalog_changes_are_private_until_commit_and_meet_those_of_others() {
         }
     };
     let (a, b, c) = (
-        begin(&manager, 1, Isolation::ReadCommitted).await,
-        begin(&manager, 2, Isolation::ReadCommitted).await,
-        begin(&manager, 3, Isolation::ReadCommitted).await,
+        begin(&transactions, 1, Isolation::ReadCommitted).await,
+        begin(&transactions, 2, Isolation::ReadCommitted).await,
+        begin(&transactions, 3, Isolation::ReadCommitted).await,
     );
     a.change_catalog(create(1, "one")).unwrap();
     a.add_catalog_mutation(b"one", Some(b"1")).unwrap();
@@ -198,16 +198,16 @@ async fn catalog_changes_are_private_until_commit_and_meet_those_of_others() {
     a.commit().await.unwrap();
     assert!(b.catalog().schema_by_name("one").is_some() && b.catalog().schema_by_name("two").is_some());
     b.commit().await.unwrap();
-    let published = manager.published_catalog();
+    let published = transactions.published_catalog();
     assert_eq!((published.version, published.schemas().count()), (2, 2));
     assert_eq!(c.commit().await.unwrap_err().code(), SqlState::DUPLICATE_SCHEMA);
-    assert_eq!(manager.published_catalog().version, 2);
+    assert_eq!(transactions.published_catalog().version, 2);
 }
 
 #[tokio::test]
 async fn hooks_run_at_the_end_they_wait_for() {
     use std::sync::atomic::{AtomicU32, Ordering};
-    let manager = world().await;
+    let transactions = world().await;
     let ran = Arc::new(AtomicU32::new(0));
     let hook = |n: u32| {
         let ran = Arc::clone(&ran);
@@ -217,12 +217,12 @@ async fn hooks_run_at_the_end_they_wait_for() {
             })
         }
     };
-    let a = begin(&manager, 1, Isolation::ReadCommitted).await;
+    let a = begin(&transactions, 1, Isolation::ReadCommitted).await;
     a.on_commit(hook(1));
     a.on_rollback(hook(10));
     a.commit().await.unwrap();
     assert_eq!(ran.swap(0, Ordering::Relaxed), 1);
-    let b = begin(&manager, 1, Isolation::ReadCommitted).await;
+    let b = begin(&transactions, 1, Isolation::ReadCommitted).await;
     b.on_commit(hook(1));
     b.on_rollback(hook(10));
     b.rollback().await;
@@ -231,29 +231,29 @@ async fn hooks_run_at_the_end_they_wait_for() {
 
 #[tokio::test]
 async fn locks_are_held_until_everything_is_as_it_was() {
-    let manager = world().await;
+    let transactions = world().await;
     let free = {
-        let manager = Arc::clone(&manager);
+        let transactions = Arc::clone(&transactions);
         move || {
-            let manager = Arc::clone(&manager);
+            let transactions = Arc::clone(&transactions);
             async move {
-                let other = begin(&manager, 2, Isolation::ReadCommitted).await;
+                let other = begin(&transactions, 2, Isolation::ReadCommitted).await;
                 other.lock_rows(T, &keys(&[b"a"]), LockStrength::Update, LockWait::NoWait, "t").await.is_ok()
             }
         }
     };
     for way in ["rollback to", "rollback", "drop"] {
-        let txn = begin(&manager, 1, Isolation::ReadCommitted).await;
+        let txn = begin(&transactions, 1, Isolation::ReadCommitted).await;
         txn.savepoint("s").unwrap();
         txn.start_statement().await.unwrap();
         txn.lock_rows(T, &keys(&[b"a"]), LockStrength::Update, LockWait::Wait, "t").await.unwrap();
-        let (tell, told) = tokio::sync::oneshot::channel();
+        let (answer, received) = tokio::sync::oneshot::channel();
         let look = free.clone();
         txn.on_rollback(move || {
             Box::pin(async move {
                 // Whoever waits for the lock has its turn here.
                 tokio::task::yield_now().await;
-                tell.send(look().await).unwrap();
+                answer.send(look().await).unwrap();
             })
         });
         match way {
@@ -261,17 +261,17 @@ async fn locks_are_held_until_everything_is_as_it_was() {
             "rollback" => txn.rollback().await,
             _ => drop(txn),
         }
-        assert!(!told.await.unwrap(), "{way}");
+        assert!(!received.await.unwrap(), "{way}");
         tokio::task::yield_now().await;
         assert!(free().await, "{way}");
     }
 }
 
 #[tokio::test]
-async fn a_transaction_that_writes_too_much_is_told() {
-    let manager = world().await;
-    manager.set_max_transaction_bytes(1000);
-    let txn = begin(&manager, 1, Isolation::ReadCommitted).await;
+async fn a_transaction_that_writes_too_much_is_reported() {
+    let transactions = world().await;
+    transactions.set_max_transaction_bytes(1000);
+    let txn = begin(&transactions, 1, Isolation::ReadCommitted).await;
     let error = (0..100u8).find_map(|n| txn.write(|set| set.put(T, &[n], F, &[], Some(&[0; 50]))).err()).unwrap();
     assert_eq!(error.code(), SqlState::PROGRAM_LIMIT_EXCEEDED);
 }

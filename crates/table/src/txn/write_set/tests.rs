@@ -103,7 +103,7 @@ fn what_goes_to_disk_reads_as_if_it_had_stayed() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_loses_nothing() {
+fn a_full_disk_is_reported_and_loses_nothing() {
     let nowhere = std::env::temp_dir().join("stoa-there-is-no-such-directory");
     let pool = Arc::new(datafusion_execution::memory_pool::UnboundedMemoryPool::default());
     let space = Arc::new(SpillSpace::new(nowhere, pool, 1 << 20));

@@ -44,7 +44,7 @@ impl TxnOptions {
 
 /// See the module.
 #[derive(Debug)]
-pub struct TransactionManager {
+pub struct Transactions {
     database: Oid,
     catalog: Arc<dyn Published>,
     shared: Arc<SharedByAll>,
@@ -68,7 +68,7 @@ struct SharedByAll {
 /// What one transaction may write, unless told otherwise.
 const MAX_TRANSACTION_BYTES: u64 = 64 << 30;
 
-impl TransactionManager {
+impl Transactions {
     /// Those of the first database.
     #[must_use]
     pub fn new(tables: &Tables) -> Arc<Self> {
@@ -159,7 +159,7 @@ impl TransactionManager {
         self.catalog.newest()
     }
 
-    /// Whether this is [`TransactionManager::published_catalog`].
+    /// Whether this is [`Transactions::published_catalog`].
     pub(super) fn is_newest(&self, catalog: &Arc<CatalogSnapshot>) -> bool {
         self.catalog.is_newest(catalog)
     }
