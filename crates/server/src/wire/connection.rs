@@ -81,9 +81,9 @@ pub struct Connection {
     pub(super) skip_to_sync: bool,
     /// Sync or Flush asked for the output.
     pub(super) flush_due: bool,
-    /// What the client was told of settings.
-    told: Vec<(&'static str, String)>,
-    told_version: u64,
+    /// Settings as they were reported to the client.
+    reported: Vec<(&'static str, String)>,
+    reported_version: u64,
     access: Arc<Access>,
 }
 
@@ -114,8 +114,8 @@ impl Connection {
             task,
             skip_to_sync: false,
             flush_due: false,
-            told: Vec::new(),
-            told_version: u64::MAX,
+            reported: Vec::new(),
+            reported_version: u64::MAX,
             access,
         }
     }
@@ -216,6 +216,17 @@ impl Connection {
         Ok(error)
     }
 
+    /// After an error of a text or a call, which is a transaction by itself: reports it.
+    pub(super) async fn text_failed(&mut self, failure: Failure) -> Result<(), Failure> {
+        let error = self.statement_failed(failure).await?;
+        self.output.error("ERROR", &error);
+        // A failed implicit transaction is over already.
+        if let Err(error) = self.session.finish().await {
+            self.output.error("ERROR", &error);
+        }
+        Ok(())
+    }
+
     /// Executes a statement; a client that goes away ends it, unless it is about to commit.
     pub(super) async fn run_statement(&mut self, prepared: &Prepared, params: Vec<ParamValue>) -> Result<Execution, Failure> {
         let mut work = pin!(self.session.execute(prepared, params));
@@ -272,16 +283,16 @@ impl Connection {
     pub(super) fn send_parameter_changes(&mut self) {
         let shared = self.session.shared();
         let version = shared.settings_version();
-        if version == self.told_version {
+        if version == self.reported_version {
             return;
         }
-        self.told_version = version;
+        self.reported_version = version;
         for setting in SETTINGS.iter().filter(|s| s.report) {
             let value = shared.show(setting.name).unwrap_or_default();
-            match self.told.iter_mut().find(|(name, _)| *name == setting.name) {
-                Some((_, told)) if *told == value => continue,
-                Some((_, told)) => told.clone_from(&value),
-                None => self.told.push((setting.name, value.clone())),
+            match self.reported.iter_mut().find(|(name, _)| *name == setting.name) {
+                Some((_, reported)) if *reported == value => continue,
+                Some((_, reported)) => reported.clone_from(&value),
+                None => self.reported.push((setting.name, value.clone())),
             }
             self.output.parameter_status(setting.name, &value);
         }

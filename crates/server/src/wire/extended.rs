@@ -2,7 +2,7 @@
 
 use super::connection::{Connection, Failure, watched};
 use super::frame::{Body, Frame, kind, violation};
-use super::params;
+use super::params::{self, Of};
 use super::rows::{RowsInProgress, Sent};
 use std::sync::Arc;
 use stoa_engine::session::{Execution, ParamValue, Prepared, RowsTag};
@@ -93,20 +93,10 @@ impl Connection {
             ))
             .into());
         }
-        let mut values = Vec::with_capacity(count);
-        if count > 0 {
-            let context = self.session.parameter_context()?;
-            for (number, ty) in types.iter().enumerate() {
-                let length = body.int32()?;
-                let bytes = match usize::try_from(length) {
-                    Ok(length) => Some(body.take(length)?),
-                    Err(_) if length == -1 => None,
-                    Err(_) => return Err(violation("insufficient data left in message").into()),
-                };
-                let value = params::decode(&context, ty, super::rows::format_of(&formats, number), bytes);
-                values.push(value.map_err(|e| params::placed(e, number + 1))?);
-            }
-        }
+        let values = match count {
+            0 => Vec::new(),
+            _ => params::read(&mut body, &self.session.parameter_context()?, &types, &formats, Of::Bind)?,
+        };
         let formats = int16s(&mut body)?;
         body.end()?;
         if let Some(code) = formats.iter().find(|code| !matches!(code, 0 | 1)) {

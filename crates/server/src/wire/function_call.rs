@@ -5,8 +5,7 @@
 use super::connection::{Connection, Failure, watched};
 use super::extended::int16s;
 use super::frame::{Body, Frame, violation};
-use super::params;
-use super::rows::format_of;
+use super::params::{self, Of};
 use std::sync::Arc;
 use stoa_engine::session::{Execution, Prepared};
 use stoa_pg::registry::{Func, FuncKind, Registry};
@@ -28,14 +27,7 @@ impl Connection {
                 }
                 self.output.end(message);
             }
-            Err(failure) => {
-                let error = self.statement_failed(failure).await?;
-                self.output.error("ERROR", &error);
-                // A failed implicit transaction is over already.
-                if let Err(error) = self.session.finish().await {
-                    self.output.error("ERROR", &error);
-                }
-            }
+            Err(failure) => self.text_failed(failure).await?,
         }
         self.ready().await;
         Ok(())
@@ -58,17 +50,7 @@ impl Connection {
             let message = format!("function call message contains {} argument formats but {count} arguments", formats.len());
             return Err(violation(message).into());
         }
-        let mut values = Vec::with_capacity(count);
-        let context = self.session.parameter_context()?;
-        for (number, ty) in types.iter().enumerate() {
-            let length = body.int32()?;
-            let bytes = match usize::try_from(length) {
-                Ok(length) => Some(body.take(length)?),
-                Err(_) if length == -1 => None,
-                Err(_) => return Err(violation(format!("invalid argument size {length} in function call message")).into()),
-            };
-            values.push(params::decode(&context, ty, format_of(&formats, number), bytes)?);
-        }
+        let values = params::read(&mut body, &self.session.parameter_context()?, &types, &formats, Of::Call)?;
         let format = body.int16()?;
         body.end()?;
         if !matches!(format, 0 | 1) {

@@ -1,6 +1,7 @@
-//! Parameters of Bind, in the Arrow form of their types.
+//! Parameters of Bind and arguments of a function call, in the Arrow form of their types.
 
-use super::frame::utf8;
+use super::frame::{Body, utf8, violation};
+use super::rows::format_of;
 use datafusion_scalar::ScalarValue;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::values::{input_binary, input_text};
@@ -10,19 +11,49 @@ mod datafusion_scalar {
     pub use stoa_engine::session::ParamValue as ScalarValue;
 }
 
-/// An error of a parameter, with its number where the message has none of its own.
-pub fn placed(error: PgError, number: usize) -> PgError {
+/// Which message the values stand in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    Bind,
+    Call,
+}
+
+/// The values of a message, one for each type, each behind its length.
+///
+/// # Errors
+/// As [`decode`], with the number of the value where the message says nothing of its own; 08P01 for a length that is none.
+pub fn read(body: &mut Body<'_>, context: &EvalContext, types: &[SqlType], formats: &[i16], of: Of) -> PgResult<Vec<ScalarValue>> {
+    let mut values = Vec::with_capacity(types.len());
+    for (number, ty) in types.iter().enumerate() {
+        let length = body.int32()?;
+        let bytes = match (usize::try_from(length), of) {
+            (Ok(length), _) => Some(body.take(length)?),
+            (Err(_), _) if length == -1 => None,
+            (Err(_), Of::Bind) => return Err(violation("insufficient data left in message")),
+            (Err(_), Of::Call) => return Err(violation(format!("invalid argument size {length} in function call message"))),
+        };
+        values.push(decode(context, ty, format_of(formats, number), bytes).map_err(|error| placed(error, of, number + 1))?);
+    }
+    Ok(values)
+}
+
+/// An error of a value, with its number where the message says nothing of its own.
+fn placed(error: PgError, of: Of, number: usize) -> PgError {
     if error.code() != SqlState::INVALID_BINARY_REPRESENTATION || error.message() != "incorrect binary data format" {
         return error;
     }
-    PgError::new(error.code(), format!("{} in bind parameter {number}", error.message()))
+    let what = match of {
+        Of::Bind => "bind parameter",
+        Of::Call => "function argument",
+    };
+    PgError::new(error.code(), format!("{} in {what} {number}", error.message()))
 }
 
 /// A value in text (0) or binary (1) form.
 ///
 /// # Errors
 /// What the type's input raises; 22023 for other formats.
-pub fn decode(context: &EvalContext, ty: &SqlType, format: i16, bytes: Option<&[u8]>) -> PgResult<ScalarValue> {
+fn decode(context: &EvalContext, ty: &SqlType, format: i16, bytes: Option<&[u8]>) -> PgResult<ScalarValue> {
     let Some(bytes) = bytes else {
         return ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()));
     };

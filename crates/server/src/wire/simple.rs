@@ -17,12 +17,7 @@ impl Connection {
             Err(failure) => Err(failure),
         };
         if let Err(failure) = done {
-            let error = self.statement_failed(failure).await?;
-            self.output.error("ERROR", &error);
-            // A failed implicit transaction is over already.
-            if let Err(error) = self.session.finish().await {
-                self.output.error("ERROR", &error);
-            }
+            self.text_failed(failure).await?;
         }
         self.ready().await;
         Ok(())
@@ -89,7 +84,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The commit comes before the last statement's tag: what it raises must be told instead.
+    /// The commit comes before the last statement's tag: what it raises must be reported instead.
     async fn finish_last(&mut self, last: bool) -> Result<(), Failure> {
         if last {
             self.session.finish().await?;
