@@ -13,6 +13,7 @@ mod lexer;
 pub mod locking;
 pub mod marks;
 pub mod policy;
+pub mod print;
 pub mod rights;
 pub mod script;
 pub mod secrets;

@@ -1,10 +1,9 @@
 //! `FOR UPDATE` and its kin, of which sqlparser's tree knows two strengths and one table.
 //!
-//! PostgreSQL has four strengths and lists of tables behind OF. The grammar keeps them in the name behind OF:
-//! `FOR UPDATE OF "STRENGTH"."table"."table"`; [`strength_and_tables`] reads them back.
-//!
-//! Invariant: the name that holds the strength begins with a NUL, which no text of a client contains.
+//! PostgreSQL has four strengths and lists of tables behind OF. The grammar keeps them in the name behind OF, whose first part is the
+//! strength, one of our [`marks`]; [`strength_and_tables`] reads them back.
 
+use crate::marks;
 use sqlparser::ast::{LockClause, LockType, ObjectNamePart};
 
 /// How strongly rows are locked, from the weakest.
@@ -45,8 +44,7 @@ pub fn strength_and_tables(lock: &LockClause) -> (Strength, Option<Vec<sqlparser
     });
     if let Some(names) = &names
         && let Some((first, tables)) = names.split_first()
-        && let Some(word) = first.value.strip_prefix('\0')
-        && let Some(strength) = Strength::ALL.into_iter().find(|s| s.clause() == word)
+        && let Some(strength) = Strength::ALL.into_iter().find(|s| marks::is(first, s.clause()))
     {
         return (strength, (!tables.is_empty()).then(|| tables.to_vec()));
     }

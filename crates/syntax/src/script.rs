@@ -1,4 +1,4 @@
-//! A text of several statements, with the statements that concern the session told apart from those that concern data.
+//! A text of several statements, with the statements that concern the session distinguished from those that concern data.
 //!
 //! [`utility`](crate::utility) statements are read by a parser of our own: their grammar is PostgreSQL's, word for word, and
 //! their meaning needs no names to be resolved. Everything else is read by [`grammar`](crate::grammar).
@@ -30,8 +30,12 @@ pub struct Piece {
 /// Parses a text of any number of statements, parted by semicolons. An empty text gives none.
 ///
 /// # Errors
-/// The first syntax error with its position, in characters from 1; nothing of the text must then be executed.
+/// The first syntax error with its position, in characters from 1; nothing of the text must then be executed. 22021 for a NUL.
 pub fn parse_script(sql: &str) -> Result<Vec<Piece>, SyntaxError> {
+    // Names with a NUL are ours.
+    if sql.contains('\0') {
+        return Err(SyntaxError::new(b"22021", "invalid byte sequence for encoding \"UTF8\": 0x00", None));
+    }
     let tokens = lexer::tokens(sql)?;
     let mut out = Vec::new();
     for (piece, end) in pieces(&tokens) {
@@ -95,9 +99,9 @@ mod tests {
     #[test]
     fn statements_are_parted_and_placed() {
         let pieces = parse_script(" SELECT 1 ; ;BEGIN;\nSET x.y = 'ä;b' -- end\n;").unwrap();
-        let told: Vec<(&str, usize, bool)> =
+        let shown: Vec<(&str, usize, bool)> =
             pieces.iter().map(|p| (p.text.as_str(), p.offset, matches!(p.body, Body::Utility(_)))).collect();
-        assert_eq!(told, [("SELECT 1", 1, false), ("BEGIN", 13, true), ("SET x.y = 'ä;b'", 20, true)]);
+        assert_eq!(shown, [("SELECT 1", 1, false), ("BEGIN", 13, true), ("SET x.y = 'ä;b'", 20, true)]);
         assert!(parse_script(" -- nothing").unwrap().is_empty());
     }
 

@@ -809,7 +809,7 @@ mod tests {
 
     #[test]
     fn forms_of_each_statement() {
-        for (sql, told) in [
+        for (sql, shown) in [
             (
                 "BEGIN WORK ISOLATION LEVEL SERIALIZABLE, READ ONLY DEFERRABLE",
                 "Begin(TransactionModes { isolation: Some(Serializable), read_only: Some(true), deferrable: Some(true) })",
@@ -849,7 +849,7 @@ mod tests {
             ("UNLISTEN *", "Unlisten(None)"),
             ("DO LANGUAGE plpgsql $$BEGIN END$$", "Do { language: Some(\"plpgsql\"), code: \"BEGIN END\" }"),
         ] {
-            assert_eq!(format!("{:?}", utility(sql)), told, "{sql}");
+            assert_eq!(format!("{:?}", utility(sql)), shown, "{sql}");
         }
     }
 

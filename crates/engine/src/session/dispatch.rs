@@ -306,7 +306,7 @@ impl Session {
         };
         let types = match &function.args {
             ast::FunctionArguments::List(list) if !list.args.is_empty() => {
-                let args: Vec<String> = list.args.iter().map(ToString::to_string).collect();
+                let args: Vec<String> = list.args.iter().map(stoa_syntax::print::sql).collect();
                 let query = stoa_syntax::parse(&format!("SELECT {}", args.join(", ")));
                 let bound = query.map_err(super::prepared::syntax_error).and_then(|mut parsed| match parsed.pop() {
                     Some(parsed) => self.prepare_query(&parsed.statement, outer),
@@ -322,7 +322,7 @@ impl Session {
             }
             _ => String::new(),
         };
-        let query = stoa_syntax::parse(&format!("SELECT {call}")).ok().and_then(|mut parsed| parsed.pop());
+        let query = stoa_syntax::parse(&format!("SELECT {}", stoa_syntax::print::sql(call))).ok().and_then(|mut parsed| parsed.pop());
         if query.is_some_and(|parsed| self.prepare_query(&parsed.statement, outer).is_ok()) {
             return PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("{}({types}) is not a procedure", function.name))
                 .hint("To call a function, use SELECT.");

@@ -5,8 +5,8 @@ use super::{Binder, fold};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast;
 
-/// What begins the names of columns that a view's relations got after it.
-pub(super) const LATER: char = '\u{3}';
+/// What begins the names of columns that a view's relations got after it: no text of a client has a NUL.
+pub(super) const LATER: &str = "+\0";
 
 impl Binder<'_> {
     /// The text of a view lists the columns that its relations had: those that they got later have no name there, so that none becomes
@@ -14,7 +14,7 @@ impl Binder<'_> {
     pub(super) fn hide_later(&self, columns: &mut [ScopeColumn], alias: Option<&ast::TableAlias>) {
         let listed = alias.map_or(0, |alias| alias.columns.len());
         if self.in_definition() && listed > 0 {
-            columns.iter_mut().skip(listed).for_each(|column| column.name.insert(0, LATER));
+            columns.iter_mut().skip(listed).for_each(|column| column.name.insert_str(0, LATER));
         }
     }
 

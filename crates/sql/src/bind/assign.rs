@@ -1,6 +1,6 @@
 //! Assignments to a part of a value: `SET a[1] = x`, `SET a[2:3] = y`, `SET doc['key'] = z`.
 
-use super::{Binder, dml::null_of, syntax_error, undeclared::Undeclared};
+use super::{Binder, dml::null_of, undeclared::Undeclared};
 use crate::typed::tree::{Expr, ExprKind, FuncRef};
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
@@ -88,11 +88,12 @@ impl Binder<'_> {
     /// The column that an assignment names, and the subscripts behind it.
     pub(super) fn subscripts_of(&self, name: &ast::ObjectName) -> PgResult<(ast::ObjectName, Vec<Subscript>)> {
         let Some((last, parts)) = name.0.split_last() else { return Ok((name.clone(), Vec::new())) };
-        let Some(text) = marks::ident(last, marks::SUBSCRIPTS) else { return Ok((name.clone(), Vec::new())) };
-        let E::CompoundFieldAccess { access_chain, .. } = stoa_syntax::parse_expression(&format!("x{text}")).map_err(syntax_error)? else {
+        let Some(args) = marks::in_part(last, marks::SUBSCRIPTS) else { return Ok((name.clone(), Vec::new())) };
+        let [E::CompoundFieldAccess { access_chain, .. }] = args.as_slice() else {
             return Err(PgError::internal("subscripts that are none"));
         };
-        let subscripts = access_chain.into_iter().filter_map(|a| if let AccessExpr::Subscript(s) = a { Some(s) } else { None }).collect();
+        let subscripts =
+            access_chain.iter().filter_map(|a| if let AccessExpr::Subscript(s) = a { Some(s.clone()) } else { None }).collect();
         Ok((ast::ObjectName(parts.to_vec()), subscripts))
     }
 

@@ -73,12 +73,13 @@ impl Binder<'_> {
                     let mut columns = Vec::with_capacity(names.len());
                     let mut alias = None;
                     for name in names {
-                        let parts = name_parts(name)?;
-                        let column = parts.last().cloned().unwrap_or_default();
-                        if let Some(name_of_join) = column.strip_prefix(marks::USING_ALIAS) {
-                            alias = Some((name_of_join.to_owned(), self.pos(name)));
+                        if let Some(E::Identifier(name)) =
+                            name.0.first().and_then(|part| marks::in_part(part, marks::USING_ALIAS)).and_then(|args| args.first().copied())
+                        {
+                            alias = Some((fold(name), self.pos_span(name.span)));
                             continue;
                         }
+                        let column = name_parts(name)?.pop().unwrap_or_default();
                         if columns.contains(&column) {
                             return Err(PgError::new(
                                 SqlState::DUPLICATE_COLUMN,
@@ -231,7 +232,7 @@ impl Binder<'_> {
                 let args = args.as_ref().map_or(&empty, |a| &a.args);
                 self.bind_table_function(&[(name.clone(), args.clone())], alias.as_ref(), *with_ordinality)
             }
-            TableFactor::Function { name, args, with_ordinality, alias, .. } if is_rows_from(name) => {
+            TableFactor::Function { name, args, with_ordinality, alias, .. } if marks::is_name(name, marks::ROWS_FROM) => {
                 let mut calls = Vec::with_capacity(args.len());
                 for arg in args {
                     match arg {
@@ -905,10 +906,6 @@ pub(super) fn names_of(columns: &[ScopeColumn], alias: Option<&ast::TableAlias>)
         Some(alias) if !alias.columns.is_empty() => columns.iter().map(|c| c.name.clone()).collect(),
         _ => Vec::new(),
     }
-}
-
-fn is_rows_from(name: &ast::ObjectName) -> bool {
-    matches!(name.0.as_slice(), [ast::ObjectNamePart::Identifier(i)] if i.quote_style.is_some() && i.value == marks::ROWS_FROM)
 }
 
 fn join_kind(operator: &JoinOperator) -> PgResult<(JoinKind, &JoinConstraint)> {

@@ -108,7 +108,7 @@ impl Binder<'_> {
     /// What the grammar of SQL gives a meaning of its own.
     fn bind_special(&mut self, name: &str, function: &ast::Function, syntax: &E) -> PgResult<Option<Expr>> {
         let quoted = matches!(function.name.0.first(), Some(ast::ObjectNamePart::Identifier(i)) if i.quote_style.is_some());
-        if quoted && name != stoa_syntax::marks::MATCH {
+        if quoted {
             return Ok(None);
         }
         let args = |b: &mut Self, what: &'static str| -> PgResult<Vec<Expr>> {
@@ -579,7 +579,7 @@ impl Binder<'_> {
         }
     }
 
-    /// That there is no function of these arguments is told before what is wrong with the call.
+    /// That there is no function of these arguments is reported before what is wrong with the call.
     fn must_exist(&mut self, name: &str, call: &CallArgs<'_>) -> PgResult<()> {
         let args = call.positional.iter().map(|e| self.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
         let named = self.named_args(call)?;
@@ -620,7 +620,7 @@ impl Binder<'_> {
     /// A set-returning function in an expression.
     fn set_call(&mut self, func: Arc<Func>, args: Vec<Expr>, syntax: &E) -> PgResult<Expr> {
         let clause = self.clause();
-        // Whether its arguments can be read is told before whether it may stand here.
+        // Whether its arguments can be read is reported before whether it may stand here.
         let set = self.set_expr(func, args)?;
         let allowed = matches!(
             clause,

@@ -8,6 +8,7 @@ use super::{Binder, fold};
 use crate::typed::tree::{Expr, ExprKind, SortKey};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, Expr as E};
+use stoa_syntax::marks;
 
 /// What is grouped by: each expression once.
 #[derive(Default)]
@@ -36,7 +37,7 @@ impl Binder<'_> {
         // The product of what each item stands for.
         let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
         let mut has_sets = false;
-        let distinct = items.first().is_some_and(|e| stoa_syntax::marks::called(e) == Some(stoa_syntax::marks::GROUP_BY_DISTINCT));
+        let distinct = items.first().is_some_and(|e| marks::called(e, marks::GROUP_BY_DISTINCT).is_some());
         for item in items.iter().skip(usize::from(distinct)) {
             let alternatives = self.grouping_item(item, targets, &mut groups, &mut has_sets)?;
             let mut product = Vec::with_capacity(sets.len() * alternatives.len());

@@ -60,14 +60,11 @@ impl Binder<'_> {
                 .at(position)
         };
         let ast::TableVersion::Function(call) = period else { return Err(unknown()) };
-        let E::Function(ast::Function { args: ast::FunctionArguments::List(list), .. }) = call else { return Err(unknown()) };
-        let times: Vec<&E> = list.args.iter().filter_map(plain).collect();
-        let span = match (marks::called(call), times.as_slice()) {
-            (Some(marks::PERIOD_ALL), []) => Span::All,
-            (Some(name), [from, to]) if [marks::PERIOD_FROM, marks::PERIOD_BETWEEN].contains(&name) => {
-                let (from, to) = (self.bind_time(from)?, self.bind_time(to)?);
-                Span::Between { from, to, includes_end: name == marks::PERIOD_BETWEEN }
-            }
+        let includes_end = marks::called(call, marks::PERIOD_BETWEEN);
+        let between = includes_end.is_some();
+        let span = match includes_end.or_else(|| marks::called(call, marks::PERIOD_FROM)).as_deref() {
+            Some([from, to]) => Span::Between { from: self.bind_time(from)?, to: self.bind_time(to)?, includes_end: between },
+            None if marks::called(call, marks::PERIOD_ALL).is_some() => Span::All,
             _ => return Err(unknown()),
         };
         keeps_history(table).map_err(|e| e.at(position))?;
@@ -113,7 +110,9 @@ impl Binder<'_> {
         let table = self.table_of_argument(table, function).map_err(|e| e.at(position))?;
         keeps_history(&table).map_err(|e| e.at(position))?;
         let (span, told): (_, &[Told]) = match (function, rest) {
-            (HistoryFunction::History, _) => (Span::Changes, &[Told::RowStart, Told::RowEnd, Told::Operation, Told::Changed]),
+            (HistoryFunction::History, _) => {
+                (Span::Changes, &[Told::RowStart, Told::RowEnd, Told::Operation, Told::Changed])
+            }
             (HistoryFunction::Difference, [from, to]) => {
                 let (from, to) = (self.bind_time(from)?, self.bind_time(to)?);
                 (Span::Difference { from, to }, &[Told::Operation, Told::Changed])

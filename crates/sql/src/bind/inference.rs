@@ -4,26 +4,27 @@
 
 use super::function::same_expr;
 use super::literal::substitute;
-use super::{BindContext, Binder, bind_table_expr, fold, syntax_error};
+use super::{BindContext, Binder, bind_table_expr, fold};
 use crate::typed::tree::{Arbiters, Expr, ExprKind, Inference, UniqueCandidate};
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
-use stoa_syntax::{ast, marks};
+use stoa_syntax::ast;
 use stoa_table::catalog::{ColumnId, IndexKey, IndexState, TableDescriptor};
 
 impl Binder<'_> {
     /// What the columns, expressions and condition of ON CONFLICT mean. They call the table `alias`.
-    pub(super) fn inferred(&mut self, table: &Arc<TableDescriptor>, alias: &str, items: &[ast::Ident]) -> PgResult<Arbiters> {
+    pub(super) fn inferred(
+        &mut self,
+        table: &Arc<TableDescriptor>,
+        alias: &str,
+        items: &[&ast::Expr],
+        condition: Option<&ast::Expr>,
+    ) -> PgResult<Arbiters> {
         let mut given = Inference { columns: Vec::new(), exprs: Vec::new(), condition: None, candidates: self.candidates(table)? };
         for item in items {
-            match item.quote_style {
-                Some(marks::EXPRESSION) => match self.of_conflict(table, alias, item)? {
-                    Expr { kind: ExprKind::Column(id), .. } => given.columns.push(ColumnId(id.0)),
-                    expr => given.exprs.push(expr),
-                },
-                Some(marks::PREDICATE) => given.condition = Some(self.of_conflict(table, alias, item)?),
-                _ => {
+            match item {
+                ast::Expr::Identifier(item) => {
                     let name = fold(item);
                     let found = table.column_by_name(&name).ok_or_else(|| {
                         let error = if name == table.name {
@@ -35,8 +36,13 @@ impl Binder<'_> {
                     })?;
                     given.columns.push(found.id);
                 }
+                item => match self.of_conflict(table, alias, item)? {
+                    Expr { kind: ExprKind::Column(id), .. } => given.columns.push(ColumnId(id.0)),
+                    expr => given.exprs.push(expr),
+                },
             }
         }
+        given.condition = condition.map(|condition| self.of_conflict(table, alias, condition)).transpose()?;
         given.columns.sort_unstable_by_key(|c| c.0);
         given.columns.dedup();
         let parameters = |e: &Expr| e.any(&mut |e| matches!(e.kind, ExprKind::Param(_)));
@@ -47,23 +53,17 @@ impl Binder<'_> {
     }
 
     /// An expression of ON CONFLICT over the columns of the table, with the parameters of the statement.
-    fn of_conflict(&mut self, table: &TableDescriptor, alias: &str, item: &ast::Ident) -> PgResult<Expr> {
-        let syntax = stoa_syntax::parse_expression(&item.value).map_err(syntax_error)?;
-        let mut binder = Binder::of_row(&BindContext { text: &item.value, ..self.ctx.clone() }, table, alias);
+    fn of_conflict(&mut self, table: &TableDescriptor, alias: &str, item: &ast::Expr) -> PgResult<Expr> {
+        let mut binder = Binder::of_row(&self.ctx, table, alias);
         binder.read_with.clone_from(&self.read_with);
         binder.params = std::mem::take(&mut self.params);
         binder.param_uses = std::mem::take(&mut self.param_uses);
         binder.unlearned = std::mem::take(&mut self.unlearned);
-        let bound = binder.bind_expr(&syntax).and_then(|bound| binder.resolve_unknown(bound));
+        let bound = binder.bind_expr(item).and_then(|bound| binder.resolve_unknown(bound));
         self.params = std::mem::take(&mut binder.params);
         self.param_uses = std::mem::take(&mut binder.param_uses);
         self.unlearned = std::mem::take(&mut binder.unlearned);
-        bound.map_err(|mut error| {
-            let start = self.pos_span(item.span);
-            let position = &mut error.fields_mut().position;
-            *position = position.zip(start).map(|(within, start)| start + within - 1).or(start);
-            error
-        })
+        bound.map_err(|error| error.at(self.pos(item)))
     }
 
     /// The unique constraints of a table.

@@ -39,8 +39,9 @@ impl Binder<'_> {
     /// Sets what OVERRIDING among an INSERT's columns says; gives what was set before.
     pub(super) fn take_overriding(&mut self, columns: &[ast::ObjectName]) -> (bool, bool) {
         let before = (self.overriding_system, self.overriding_user);
-        let mark = columns.last().and_then(|c| c.0.first()).and_then(|p| marks::ident(p, marks::OVERRIDING));
-        (self.overriding_system, self.overriding_user) = (mark == Some("system"), mark == Some("user"));
+        let args = columns.last().and_then(|c| c.0.first()).and_then(|p| marks::in_part(p, marks::OVERRIDING));
+        let word = |word: &str| matches!(args.as_deref(), Some([E::Identifier(named)]) if named.value == word);
+        (self.overriding_system, self.overriding_user) = (word("system"), word("user"));
         before
     }
 
@@ -319,14 +320,23 @@ impl Binder<'_> {
         let table = &target.shape;
         let arbiters = match &on.conflict_target {
             None => None,
-            Some(ast::ConflictTarget::Columns(columns)) => {
+            Some(ast::ConflictTarget::Columns(_)) => {
+                return Err(PgError::internal("columns of ON CONFLICT that the grammar does not make"));
+            }
+            Some(ast::ConflictTarget::OnConstraint(name))
+                if name.0.first().is_some_and(|p| marks::in_part(p, marks::COLUMNS).is_some()) =>
+            {
+                let of = |mark| name.0.iter().find_map(|part| marks::in_part(part, mark)).unwrap_or_default();
+                let (columns, condition) = (of(marks::COLUMNS), of(marks::PREDICATE).first().copied());
                 // What decides which row is in the way is read.
-                for name in columns.iter().filter(|_| target.view.is_none()).map(fold) {
-                    if let Some(column) = table.column_by_name(&name) {
+                for column in columns.iter().filter(|_| target.view.is_none()) {
+                    if let E::Identifier(name) = column
+                        && let Some(column) = table.column_by_name(&fold(name))
+                    {
                         self.note_read(table.oid, column.id);
                     }
                 }
-                Some(self.inferred(table, alias, columns)?)
+                Some(self.inferred(table, alias, &columns, condition)?)
             }
             Some(ast::ConflictTarget::OnConstraint(name)) => {
                 let name = name_parts(name)?.last().cloned().unwrap_or_default();
@@ -424,7 +434,7 @@ fn source_width(insert: &ast::Insert) -> usize {
 
 /// Whether a column of INSERT is the mark of OVERRIDING.
 pub(super) fn is_overriding(name: &ast::ObjectName) -> bool {
-    name.0.first().is_some_and(|p| marks::ident(p, marks::OVERRIDING).is_some())
+    name.0.first().is_some_and(|p| marks::in_part(p, marks::OVERRIDING).is_some())
 }
 
 /// What UPSERT does with the row that has the key, when the statement names columns or none.

@@ -7,12 +7,13 @@ use super::{Binder, fold, name_parts, syntax_error};
 use crate::catalog::deparse::quote_name;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, SetExpr, Statement};
-use stoa_syntax::marks::{CYCLE, PART, SEARCH};
+use stoa_syntax::marks::{self, CYCLE, SEARCH};
+use stoa_syntax::print;
 
-/// What the hidden names begin with.
-pub(super) const HIDDEN: char = '\u{2}';
+/// What the hidden names begin with: no text of a client has it.
+pub(super) const HIDDEN: char = '\0';
 /// The column of the rows seen, which has no name outside.
-const SEEN: &str = "\u{2}";
+const SEEN: &str = "\0";
 
 struct Search {
     depth_first: bool,
@@ -32,22 +33,28 @@ struct Cycle {
 fn take_clauses(alias: &mut ast::TableAlias) -> (Option<Search>, Option<Cycle>) {
     let (mut search, mut cycle) = (None, None);
     alias.columns.retain(|column| {
-        let parts: Vec<&str> = column.name.value.split(PART).collect();
-        let owned = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
-        match parts.as_slice() {
-            [SEARCH, order, by @ .., sequence] => {
-                search = Some(Search { depth_first: *order == "DEPTH", by: owned(by), sequence: (*sequence).to_owned() });
-                false
-            }
-            [CYCLE, by @ .., mark, path, value, default] => {
-                let [mark, path, value, default] = [mark, path, value, default].map(|s| (*s).to_owned());
-                cycle = Some(Cycle { by: owned(by), mark, path, value, default });
-                false
-            }
-            _ => true,
+        if !is_clause(column) {
+            return true;
         }
+        let Some(ast::DataType::Custom(name, _)) = &column.data_type else { return true };
+        let mut names: Vec<String> = name.0.iter().filter_map(|part| part.as_ident().map(fold)).collect();
+        let [depth_first, _] = SEARCH.map(|mark| marks::is(&column.name, mark));
+        if marks::is(&column.name, CYCLE) {
+            let values = name.0.last().and_then(|part| marks::in_part(part, marks::VALUES)).unwrap_or_default();
+            let (Some(path), Some(mark), [value, default]) = (names.pop(), names.pop(), values.as_slice()) else { return true };
+            cycle = Some(Cycle { by: names, mark, path, value: value.to_string(), default: default.to_string() });
+        } else {
+            let Some(sequence) = names.pop() else { return true };
+            search = Some(Search { depth_first, by: names, sequence });
+        }
+        false
     });
     (search, cycle)
+}
+
+/// Whether a column of the alias of a CTE stands for SEARCH or CYCLE.
+fn is_clause(column: &ast::TableAliasColumnDef) -> bool {
+    SEARCH.iter().chain([&CYCLE]).any(|mark| marks::is(&column.name, mark))
 }
 
 fn syntax(message: String) -> PgError {
@@ -64,7 +71,7 @@ pub(super) fn without_clauses(cte: &ast::Cte) -> ast::Cte {
 impl Binder<'_> {
     /// A CTE with SEARCH or CYCLE as one without, and the names that its last columns have outside; `None` if it has neither.
     pub(super) fn without_search(&mut self, cte: &ast::Cte, recursive: bool) -> PgResult<Option<(ast::Cte, Vec<String>)>> {
-        if !cte.alias.columns.iter().any(|c| c.name.value.contains(PART)) {
+        if !cte.alias.columns.iter().any(is_clause) {
             return Ok(None);
         }
         let mut out = cte.clone();
@@ -211,6 +218,7 @@ impl Binder<'_> {
         let first: Vec<&str> = added.iter().map(|(_, first, _)| first.as_str()).collect();
         let next: Vec<&str> = added.iter().map(|(.., next)| next.as_str()).collect();
         let all = if matches!(quantifier, ast::SetQuantifier::All) { "ALL" } else { "" };
+        let (left, inner) = (print::sql(left), print::sql(&inner));
         let sql = format!(
             "SELECT {shown}, {first} FROM ({left}) AS b ({plain}) UNION {all} SELECT {shown}, {next} FROM ({inner}) AS b ({plain}, {hidden})",
             shown = shown.join(", "),

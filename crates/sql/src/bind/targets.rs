@@ -40,9 +40,10 @@ impl Binder<'_> {
                         return Err(PgError::new(SqlState::SYNTAX_ERROR, "SELECT * with no tables specified is not valid")
                             .at(self.pos_span(options.wildcard_token.0.span)));
                     }
+                    let stars: Vec<_> = stars.into_iter().filter(|s| !s.name.starts_with(super::search::HIDDEN)).collect();
                     let names = stars.iter().map(|s| star_expr(s.item.map(|i| &self.scope().items[i]), &s.name)).collect();
                     self.stars.push((options.wildcard_token.0.span, names));
-                    for star in stars.into_iter().filter(|s| !s.name.starts_with(super::search::HIDDEN)) {
+                    for star in stars {
                         self.note_origin(star.origin);
                         out.push(Target { name: star.name, expr: star.expr });
                     }
@@ -67,9 +68,11 @@ impl Binder<'_> {
                         match found {
                             Some(item) => {
                                 let item = item.clone();
-                                let names = item.columns.iter().map(|c| star_expr(Some(&item), &c.name)).collect();
+                                let shown = item.columns.iter().filter(|c| !c.name.starts_with(super::search::HIDDEN));
+                                let columns: Vec<_> = shown.cloned().collect();
+                                let names = columns.iter().map(|c| star_expr(Some(&item), &c.name)).collect();
                                 self.stars.push((options.wildcard_token.0.span, names));
-                                for column in item.columns.into_iter().filter(|c| !c.name.starts_with(super::search::HIDDEN)) {
+                                for column in columns {
                                     self.note_origin(column.origin);
                                     out.push(Target { name: column.name, expr: column.expr });
                                 }

@@ -125,8 +125,8 @@ impl Binder<'_> {
         let mode = match &mode.value {
             ast::Value::SingleQuotedString(mode) if mode == search_box => Mode::SearchBox,
             ast::Value::SingleQuotedString(mode) if mode == more_like_this => Mode::MoreLikeThis,
-            ast::Value::SingleQuotedString(mode) if mode.ends_with("with query expansion") => Mode::SimilarWords,
-            ast::Value::SingleQuotedString(mode) if mode == "in natural language mode" => Mode::Words,
+            ast::Value::SingleQuotedString(mode) if mode.ends_with("WITH QUERY EXPANSION") => Mode::SimilarWords,
+            ast::Value::SingleQuotedString(mode) if mode == "IN NATURAL LANGUAGE MODE" => Mode::Words,
             _ => Mode::SearchString,
         };
         let mut bound = Vec::with_capacity(columns.len());

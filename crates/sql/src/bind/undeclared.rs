@@ -12,7 +12,7 @@ use super::assign::Place;
 use super::from::names_of;
 use super::scope::{FromItem, Scope, ScopeColumn, StarColumn};
 use super::updatable::Target;
-use super::{Binder, fold, syntax_error};
+use super::{Binder, fold};
 use crate::typed::tree::Expr;
 use std::borrow::Cow;
 use stoa_pg::registry::CastContext;
@@ -120,11 +120,9 @@ impl Binder<'_> {
         let mut named = Vec::new();
         for column in columns {
             let [.., name, mark] = column.0.as_slice() else { continue };
-            let (Some(name), Some(text)) = (name.as_ident(), marks::ident(mark, marks::TYPE)) else { continue };
-            let E::Cast { data_type, .. } = stoa_syntax::parse_expression(&format!("NULL::{text}")).map_err(syntax_error)? else {
-                return Err(PgError::internal("a type that is none"));
-            };
-            named.push((name.clone(), data_type));
+            let (Some(name), Some(args)) = (name.as_ident(), marks::in_part(mark, marks::TYPE)) else { continue };
+            let [E::Cast { data_type, .. }] = args.as_slice() else { return Err(PgError::internal("a type that is none")) };
+            named.push((name.clone(), data_type.clone()));
         }
         if target.view.is_some() && !named.is_empty() {
             return Err(no_undeclared(&target.shape));
@@ -214,7 +212,7 @@ impl Binder<'_> {
     /// 42703.
     pub(super) fn place_of(&self, table: &TableDescriptor, name: &ast::ObjectName) -> PgResult<Place> {
         let (mut plain, subscripts) = self.subscripts_of(name)?;
-        if plain.0.last().is_some_and(|part| marks::ident(part, marks::TYPE).is_some()) {
+        if plain.0.last().is_some_and(|part| marks::in_part(part, marks::TYPE).is_some()) {
             plain.0.pop();
         }
         if let ([only], true) = (plain.0.as_slice(), subscripts.is_empty())

@@ -9,6 +9,7 @@ use crate::typed::tree::{AggregateExpr, Expr, ExprKind, Frame, FrameBound, Frame
 use stoa_pg::registry::{CastContext, FuncKind, NativeWindow};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E};
+use stoa_syntax::marks;
 
 impl Binder<'_> {
     pub(super) fn bind_window_call(&mut self, name: &str, call: &CallArgs<'_>, function: &ast::Function) -> PgResult<Expr> {
@@ -190,7 +191,7 @@ impl Binder<'_> {
             ast::WindowFrameUnits::Range => FrameUnits::Range,
             ast::WindowFrameUnits::Groups => FrameUnits::Groups,
         };
-        // What no frame can be is told before the offsets are looked at.
+        // What no frame can be is reported before the offsets are looked at.
         let error = |message: &str| Err(PgError::new(SqlState::WINDOWING_ERROR, message));
         {
             use ast::WindowFrameBound as B;
@@ -301,6 +302,6 @@ pub struct WindowDefinition {
 
 /// What EXCLUDE says, where an entry of PARTITION BY is its mark.
 fn exclusion(e: &E) -> Option<FrameExclusion> {
-    let at = stoa_syntax::marks::EXCLUDE.iter().position(|name| stoa_syntax::marks::called(e) == Some(name))?;
+    let at = marks::EXCLUDE.iter().position(|mark| marks::called(e, mark).is_some())?;
     [FrameExclusion::CurrentRow, FrameExclusion::Group, FrameExclusion::Ties].get(at).copied()
 }

@@ -4,7 +4,7 @@
 //! without another meaning for it (see [`super::view_text`]).
 
 use super::Definitions;
-use super::view_shown::{Parentheses, said, shorten, speak, spoken};
+use super::view_shown::{Parentheses, shorten};
 use super::view_text::{dependencies, quoted, text_of};
 use crate::bind::policy::condition_of;
 use crate::bind::scope::{Clause, Scope};
@@ -16,6 +16,7 @@ use crate::typed::walk;
 use std::ops::ControlFlow;
 use stoa_pg::{PgError, PgResult};
 use stoa_syntax::ast::{self, Ident, ObjectName, VisitMut, VisitorMut};
+use stoa_syntax::print;
 use stoa_table::catalog::acl::PUBLIC_GRANTEE;
 use stoa_table::catalog::{ColumnId, PolicyCommand, PolicyCondition, PolicyDescriptor, TableDescriptor};
 
@@ -90,8 +91,7 @@ impl Definitions<'_> {
         let selection = select.selection.as_mut().ok_or_else(unreadable)?;
         let _ = VisitMut::visit(selection, &mut own);
         let _ = VisitMut::visit(selection, &mut Parentheses);
-        speak(selection);
-        let text = spoken(&said(&selection.to_string()));
+        let text = print::sql(selection);
         Ok(if matches!(selection, ast::Expr::Nested(_)) { text } else { format!("({text})") })
     }
 

@@ -7,7 +7,7 @@ use crate::system_relations;
 use std::ops::ControlFlow;
 use stoa_pg::PgResult;
 use stoa_syntax::ast::{self, Ident, ObjectName, ObjectNamePart, SelectItem, TableFactor, VisitMut, VisitorMut};
-use stoa_syntax::marks;
+use stoa_syntax::{marks, print};
 use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, ViewColumn, ViewDescriptor};
 
 /// The text that `pg_get_viewdef` shows: schemas and lists of columns only where they say something.
@@ -34,8 +34,8 @@ pub fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor
         let _ = VisitMut::visit(query, &mut Parentheses);
     }
     let _ = VisitMut::visit(query, &mut Quotes);
-    speak(query);
-    Ok(format!("{};", spoken(&said(&lay_out(query, &view.columns, &known, pretty)))))
+    print::spell(query);
+    Ok(format!("{};", print::finish(&lay_out(query, &view.columns, &known, pretty))))
 }
 
 /// Leaves out schemas that the path finds, and lists of columns that say nothing.
@@ -131,6 +131,32 @@ impl VisitorMut for Quotes {
         }
         ControlFlow::Continue(())
     }
+
+    fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
+        // The names that SEARCH, CYCLE and USING give.
+        for column in query.with.iter_mut().flat_map(|with| &mut with.cte_tables).flat_map(|cte| &mut cte.alias.columns) {
+            if marks::SEARCH.iter().chain([&marks::CYCLE]).any(|mark| marks::is(&column.name, mark))
+                && let Some(ast::DataType::Custom(names, _)) = &mut column.data_type
+            {
+                names.0.iter_mut().for_each(folded);
+            }
+        }
+        print::each_join(query, &mut |_, constraint| {
+            let ast::JoinConstraint::Using(columns) = constraint else { return };
+            if let Some(ObjectNamePart::Function(alias)) = columns.last_mut().and_then(|column| column.0.first_mut())
+                && let Some(ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(ast::Expr::Identifier(name)))) = alias.args.first_mut()
+            {
+                *name = quoted(&fold(name));
+            }
+        });
+        ControlFlow::Continue(())
+    }
+}
+
+fn folded(part: &mut ObjectNamePart) {
+    if let ObjectNamePart::Identifier(name) = part {
+        *name = quoted(&fold(name));
+    }
 }
 
 fn plain(name: &mut Ident) {
@@ -164,121 +190,6 @@ fn columns_of_each(body: &ast::SetExpr, out: &mut Vec<Vec<String>>) {
         }
         _ => {}
     }
-}
-
-/// Puts the clauses that sqlparser's tree has no place for where it prints a name as it is: behind a NUL, which no text of a client
-/// contains and [`said`] takes away.
-pub(super) fn speak(tree: &mut impl VisitMut) {
-    struct Clauses;
-    impl VisitorMut for Clauses {
-        type Break = ();
-        fn post_visit_expr(&mut self, e: &mut ast::Expr) -> ControlFlow<()> {
-            // Printed without a blank between them, two operators would be one, or a comment.
-            if let ast::Expr::UnaryOp { expr, .. } = e
-                && matches!(**expr, ast::Expr::UnaryOp { .. })
-            {
-                let inner = std::mem::replace(&mut **expr, ast::Expr::Value(ast::Value::Null.with_empty_span()));
-                **expr = ast::Expr::Nested(Box::new(inner));
-            }
-            if let ast::Expr::Prefixed { prefix, .. } = e
-                && let Some(operator) = prefix.value.strip_prefix(marks::PREFIX_OPERATOR)
-            {
-                prefix.value = operator.trim().to_owned();
-            }
-            ControlFlow::Continue(())
-        }
-        fn pre_visit_value(&mut self, literal: &mut ast::ValueWithSpan) -> ControlFlow<()> {
-            // sqlparser takes a quote behind a backslash or a quote for one that is escaped already.
-            if let ast::Value::SingleQuotedString(text) = &mut literal.value
-                && (text.contains("''") || text.contains("\\'"))
-            {
-                literal.value = ast::Value::EscapedStringLiteral(std::mem::take(text));
-            }
-            ControlFlow::Continue(())
-        }
-        fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
-            for cte in query.with.iter_mut().flat_map(|w| &mut w.cte_tables) {
-                let mut clauses = Vec::new();
-                cte.alias.columns.retain(|column| match clause_of_cte(&column.name.value) {
-                    Some(clause) => {
-                        clauses.push(clause);
-                        false
-                    }
-                    None => true,
-                });
-                if !clauses.is_empty() {
-                    cte.from = Some(Ident::new(format!("\0{}", clauses.join(" "))));
-                }
-            }
-            for lock in &mut query.locks {
-                let (strength, tables) = stoa_syntax::locking::strength_and_tables(lock);
-                let mut clause = format!("\0{}", strength.clause());
-                if let Some(tables) = tables {
-                    let names: Vec<String> = tables.iter().map(ToString::to_string).collect();
-                    clause.push_str(&format!(" OF {}", names.join(", ")));
-                }
-                lock.of = Some(ObjectName::from(vec![Ident::new(clause)]));
-            }
-            ControlFlow::Continue(())
-        }
-    }
-    let _ = VisitMut::visit(tree, &mut Clauses);
-}
-
-/// The text of a tree that [`speak`] changed.
-pub(super) fn said(text: &str) -> String {
-    text.replace(" FROM \0", " ").replace("FOR UPDATE OF \0", "").replace("FOR SHARE OF \0", "")
-}
-
-/// SEARCH or CYCLE, if a column of a CTE's alias stands for that.
-fn clause_of_cte(column: &str) -> Option<String> {
-    let quote = crate::catalog::deparse::quote_name;
-    let list = |names: &[&str]| names.iter().map(|n| quote(n)).collect::<Vec<_>>().join(", ");
-    let parts: Vec<&str> = column.split(marks::PART).collect();
-    match parts.as_slice() {
-        [marks::SEARCH, order, by @ .., sequence] => Some(format!("SEARCH {order} FIRST BY {} SET {}", list(by), quote(sequence))),
-        [marks::CYCLE, by @ .., mark, path, value, default] => {
-            let values = if (*value, *default) == ("true", "false") { String::new() } else { format!(" TO {value} DEFAULT {default}") };
-            Some(format!("CYCLE {} SET {}{values} USING {}", list(by), quote(mark), quote(path)))
-        }
-        _ => None,
-    }
-}
-
-/// What stands as a mark in a stored text, as it is written in SQL.
-pub(super) fn spoken(text: &str) -> String {
-    let mut text = text.replace(&format!("\"{}\"(", marks::ROWS_FROM), "ROWS FROM(");
-    text = text.replace(&format!("GROUP BY \"{}\"(), ", marks::GROUP_BY_DISTINCT), "GROUP BY DISTINCT ");
-    let alias = format!(", \"{}", marks::USING_ALIAS);
-    while let Some(at) = text.find(&alias)
-        && let Some(length) = text[at..].find("\")")
-    {
-        let name = crate::catalog::deparse::quote_name(&text[at + alias.len()..at + length]);
-        text.replace_range(at..at + length + 2, &format!(") AS {name}"));
-    }
-    for exclude in marks::EXCLUDE {
-        let mark = format!("\"{exclude}\"()");
-        while let Some(at) = text.find(&mark) {
-            let end = at + mark.len();
-            let mut depth = 0_u32;
-            let close = text[end..].find(|c| {
-                let closes = c == ')' && depth == 0;
-                match c {
-                    '(' => depth += 1,
-                    ')' => depth = depth.saturating_sub(1),
-                    _ => {}
-                }
-                closes
-            });
-            let Some(close) = close else { return text };
-            text.insert_str(end + close, &format!(" {}", exclude.to_uppercase()));
-            // It is the last that PARTITION BY lists, or all of it.
-            let before = [", ", "PARTITION BY "].into_iter().find(|before| text[..at].ends_with(before)).map_or(0, str::len);
-            let space = usize::from(!text[..at].ends_with(", ") && text[end..].starts_with(' '));
-            text.replace_range(at - before..end + space, "");
-        }
-    }
-    text
 }
 
 /// The names that a query gives its columns by itself; none where that is not simple.

@@ -5,7 +5,6 @@
 //! schemas are replaced when they change, and a dropped column leaves the list ([`change_text`]).
 
 use super::view_relations;
-use super::view_shown::{said, speak};
 use crate::bind::sqlparser_span::Span;
 use crate::bind::targets::fields_star;
 use crate::bind::{BindContext, ItemName, Meanings, fold, name_parts};
@@ -16,6 +15,7 @@ use std::ops::ControlFlow;
 use stoa_pg::types::type_by_name;
 use stoa_pg::{PgError, PgResult};
 use stoa_syntax::ast::{self, Ident, ObjectName, ObjectNamePart, SelectItem, Spanned, TableFactor, VisitMut, VisitorMut};
+use stoa_syntax::print;
 use stoa_table::catalog::{CatalogSnapshot, Dependency, Oid, Relation};
 
 /// What a query uses, and the relations that its literals name.
@@ -42,8 +42,7 @@ pub fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meaning
             let _ = VisitMut::visit(&mut query, &mut AliasesOfColumns { meanings, aliases: &qualifier.aliases, tables: HashSet::new() });
             let _ = VisitMut::visit(&mut query, &mut Literals(&meanings.values));
             let named = view_relations::by_oid(context, &meanings.named, &mut query);
-            speak(&mut query);
-            let text = said(&query.to_string());
+            let text = print::sql(&query);
             // A view that cannot be read again would be in the way of all that lists views.
             stoa_syntax::parse(&text).map_err(|_| {
                 PgError::unsupported("views of this form are not supported")
@@ -57,30 +56,15 @@ pub fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meaning
 /// Writes NATURAL out: by columns that come later nothing is joined.
 struct NaturalJoins<'a>(&'a HashMap<Span, Vec<String>>);
 
-impl NaturalJoins<'_> {
-    fn of_body(&self, body: &mut ast::SetExpr) {
-        match body {
-            ast::SetExpr::Select(select) => select.from.iter_mut().for_each(|from| self.of_joins(&mut from.joins)),
-            ast::SetExpr::SetOperation { left, right, .. } => {
-                self.of_body(left);
-                self.of_body(right);
-            }
-            _ => {}
-        }
-    }
+impl VisitorMut for NaturalJoins<'_> {
+    type Break = ();
 
-    fn of_joins(&self, joins: &mut [ast::Join]) {
-        use ast::JoinOperator as J;
-        for join in joins {
-            let (J::Inner(constraint) | J::LeftOuter(constraint) | J::RightOuter(constraint) | J::FullOuter(constraint)) =
-                &mut join.join_operator
-            else {
-                continue;
-            };
+    fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
+        print::each_join(query, &mut |relation, constraint| {
             if *constraint != ast::JoinConstraint::Natural {
-                continue;
+                return;
             }
-            let Some(columns) = self.0.get(&join.relation.span()) else { continue };
+            let Some(columns) = self.0.get(&relation.span()) else { return };
             let name = |column: &String| {
                 let plain = quote_name(column) == *column;
                 ObjectName::from(vec![if plain { Ident::new(column) } else { Ident::with_quote('"', column) }])
@@ -90,22 +74,7 @@ impl NaturalJoins<'_> {
             } else {
                 ast::JoinConstraint::Using(columns.iter().map(name).collect())
             };
-        }
-    }
-}
-
-impl VisitorMut for NaturalJoins<'_> {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
-        self.of_body(&mut query.body);
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        if let TableFactor::NestedJoin { table_with_joins, .. } = factor {
-            self.of_joins(&mut table_with_joins.joins);
-        }
+        });
         ControlFlow::Continue(())
     }
 }
@@ -372,6 +341,5 @@ pub fn change_text(sql: &str, change: impl FnMut(&mut ObjectName, &mut Option<as
     let mut parsed = stoa_syntax::parse(sql).map_err(crate::bind::syntax_error)?;
     let Some(first) = parsed.first_mut() else { return Ok(sql.to_owned()) };
     let _ = VisitMut::visit(&mut first.statement, &mut Change(change));
-    speak(&mut first.statement);
-    Ok(said(&first.statement.to_string()))
+    Ok(print::sql(&first.statement))
 }

@@ -13,12 +13,11 @@ fn argument(expr: Expr) -> FunctionArg {
 
 /// A call of a function by an unquoted name.
 pub(crate) fn plain_call(name: Ident, args: Vec<Expr>) -> Expr {
-    listed_call(name, args.into_iter().map(argument).collect())
+    Expr::Function(marks::function(name, args))
 }
 
 fn listed_call(name: Ident, args: Vec<FunctionArg>) -> Expr {
-    let mut call = marks::call("", Vec::new());
-    call.name = ObjectName::from(vec![name]);
+    let mut call = marks::function(name, Vec::new());
     call.args = FunctionArguments::List(ast::FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() });
     Expr::Function(call)
 }

@@ -55,7 +55,6 @@ impl Parser<'_> {
     }
 
     fn overriding(&mut self) -> Parse<Option<ObjectName>> {
-        let span = self.span();
         if !self.keyword("overriding") {
             return Ok(None);
         }
@@ -66,7 +65,7 @@ impl Parser<'_> {
             "system"
         };
         self.expect("value")?;
-        Ok(Some(ObjectName::from(marks::mark(marks::OVERRIDING, what, span))))
+        Ok(Some(ObjectName(vec![marks::part(marks::OVERRIDING, vec![Expr::Identifier(Ident::new(what))])])))
     }
 
     fn insert(&mut self, start: usize, replace_into: bool) -> Parse<Statement> {
@@ -196,23 +195,27 @@ impl Parser<'_> {
         while self.token(&Token::Period) {
             parts.push(self.label()?);
         }
-        if self.peek(0) == Some(&Token::LBracket) {
-            let (first, span) = (self.at, self.span());
-            while self.peek(0) == Some(&Token::LBracket) {
-                self.subscript()?;
-            }
-            parts.push(marks::mark(marks::SUBSCRIPTS, self.text_from(first), span));
+        let mut access_chain = Vec::new();
+        while self.peek(0) == Some(&Token::LBracket) {
+            access_chain.push(ast::AccessExpr::Subscript(self.subscript()?));
         }
-        Ok(ObjectName::from(parts))
+        let column = parts.last().cloned();
+        let mut name = ObjectName::from(parts);
+        if let Some(column) = column.filter(|_| !access_chain.is_empty()) {
+            let root = Box::new(Expr::Identifier(column));
+            name.0.push(marks::part(marks::SUBSCRIPTS, vec![Expr::CompoundFieldAccess { root, access_chain }]));
+        }
+        Ok(name)
     }
 
     /// A column of INSERT: with a type it is one that the table need not declare.
     fn inserted_column(&mut self) -> Parse<ObjectName> {
         let mut name = self.target_column()?;
         if name.0.len() == 1 && !matches!(self.peek(0), Some(Token::Comma | Token::RParen) | None) {
-            let (first, span) = (self.at, self.span());
-            self.data_type()?;
-            name.0.push(ast::ObjectNamePart::Identifier(marks::mark(marks::TYPE, self.text_from(first), span)));
+            let data_type = self.data_type()?;
+            let expr = Box::new(Expr::Value(ast::Value::Null.with_empty_span()));
+            let null = Expr::Cast { kind: ast::CastKind::DoubleColon, expr, data_type, array: false, format: None };
+            name.0.push(marks::part(marks::TYPE, vec![null]));
         }
         Ok(name)
     }
@@ -227,14 +230,13 @@ impl Parser<'_> {
     fn on_conflict(&mut self) -> Parse<ast::OnConflict> {
         self.expect("conflict")?;
         let conflict_target = if self.token(&Token::LParen) {
-            let mut columns = self.list(Self::conflict_column)?;
+            let columns = self.list(Self::conflict_column)?;
             self.expect_token(&Token::RParen)?;
+            let mut parts = vec![marks::part(marks::COLUMNS, columns)];
             if self.keyword("where") {
-                let (first, span) = (self.at, self.span());
-                self.expr()?;
-                columns.push(marks::mark(marks::PREDICATE, self.text_from(first), span));
+                parts.push(marks::part(marks::PREDICATE, vec![self.expr()?]));
             }
-            Some(ast::ConflictTarget::Columns(columns))
+            Some(ast::ConflictTarget::OnConstraint(ObjectName(parts)))
         } else if self.keyword("on") {
             self.expect("constraint")?;
             Some(ast::ConflictTarget::OnConstraint(ObjectName::from(self.ident()?)))
@@ -253,11 +255,11 @@ impl Parser<'_> {
     }
 
     /// A column, a call or an expression in parentheses; what orders it says nothing here.
-    fn conflict_column(&mut self) -> Parse<Ident> {
-        let (first, span) = (self.at, self.span());
+    fn conflict_column(&mut self) -> Parse<Expr> {
+        let first = self.at;
         let plain = self.is_column_id(0) && !matches!(self.peek(1), Some(Token::LParen | Token::Period));
         let out = if plain {
-            self.ident()?
+            Expr::Identifier(self.ident()?)
         } else {
             let parens = self.peek(0) == Some(&Token::LParen);
             let expr = self.operand()?;
@@ -275,7 +277,7 @@ impl Parser<'_> {
                 self.at = first;
                 return Err(self.unexpected());
             }
-            marks::mark(marks::EXPRESSION, self.text_from(first), span)
+            expr
         };
         if self.keyword("collate") {
             self.object_name()?;

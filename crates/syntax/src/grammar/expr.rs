@@ -451,7 +451,7 @@ impl Parser<'_> {
         let escape = self.expr_from(binding::PREDICATE + 1, false)?;
         match escape {
             Expr::Value(value) => Ok((pattern, Some(value))),
-            other if call == "like_escape" => Ok((Expr::Function(marks::call(call, vec![pattern, other])), None)),
+            other if call == "like_escape" => Ok((super::call::plain_call(Ident::with_quote('"', call), vec![pattern, other]), None)),
             _ => Err(self.unsupported("ESCAPE of SIMILAR TO must be a constant")),
         }
     }
@@ -667,9 +667,7 @@ impl Parser<'_> {
             self.expect_token(&Token::LParen)?;
             let arg = self.expr()?;
             self.expect_token(&Token::RParen)?;
-            let mut call = marks::call("pg_collation_for", vec![arg]);
-            call.name = ast::ObjectName::from(vec![Ident::new("pg_collation_for")]);
-            return Ok(Expr::Function(call));
+            return Ok(super::call::plain_call(Ident::new("pg_collation_for"), vec![arg]));
         }
         let at = self.at;
         let name = self.label()?;
@@ -695,8 +693,7 @@ impl Parser<'_> {
     /// A call without parentheses, of a key word.
     pub(super) fn bare_call(&mut self) -> Parse<Expr> {
         let name = self.label()?;
-        let mut call = marks::call("", Vec::new());
-        call.name = ast::ObjectName::from(vec![name]);
+        let mut call = marks::function(name, Vec::new());
         call.args = ast::FunctionArguments::None;
         Ok(Expr::Function(call))
     }
@@ -733,8 +730,7 @@ impl Parser<'_> {
                     return Err(self.unexpected_behind_paren());
                 }
                 let query = self.query_with_parens()?;
-                let mut call = marks::call("", Vec::new());
-                call.name = ast::ObjectName::from(vec![Ident::with_span(span, "array")]);
+                let mut call = marks::function(Ident::with_span(span, "array"), Vec::new());
                 call.args = ast::FunctionArguments::Subquery(query);
                 return Ok(Expr::Function(call));
             }
@@ -765,7 +761,7 @@ impl Parser<'_> {
                 self.expect_token(&Token::RParen)?;
                 if let Expr::Function(f) = &mut call {
                     let value = self.value(Value::Number(digits, false), span);
-                    f.args = marks::call("", vec![value]).args;
+                    f.args = marks::function(Ident::new(""), vec![value]).args;
                 }
             }
             return Ok(call);

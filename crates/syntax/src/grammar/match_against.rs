@@ -55,7 +55,7 @@ impl Parser<'_> {
             (columns, search, own_mode) => {
                 let mode = match (own_mode, opt_search_modifier) {
                     (Some(mode), _) => mode.to_owned(),
-                    (None, Some(modifier)) => modifier.to_string().to_ascii_lowercase(),
+                    (None, Some(modifier)) => modifier.to_string(),
                     (None, None) => String::new(),
                 };
                 let named = columns.into_iter().flatten().map(column_of).collect::<Option<Vec<Expr>>>().ok_or_else(|| self.unexpected())?;

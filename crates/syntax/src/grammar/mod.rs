@@ -1,7 +1,7 @@
 //! PostgreSQL's grammar of queries and changes of data, by recursive descent; it makes sqlparser's syntax tree.
 //!
-//! What that tree has no place for is put into it by the conventions of [`marks`](crate::marks): a mark prints as SQL that this grammar
-//! reads as the same mark again, since views are kept as text. Reading order: [`expr`] → [`call`] → [`select`] → [`dml`]; types are in
+//! What that tree has no field for is put into it by the conventions of [`marks`](crate::marks); [`print`](crate::print) makes SQL of it that
+//! this grammar reads as the same mark again, since views are kept as text. Reading order: [`expr`] → [`call`] → [`select`] → [`dml`]; types are in
 //! [`types`].
 
 mod alias;

@@ -559,7 +559,7 @@ impl Parser<'_> {
             return Err(self.unexpected());
         };
         let lock_type = if strength <= Strength::Share { ast::LockType::Share } else { ast::LockType::Update };
-        let mut parts = vec![marks::mark('"', format!("\0{}", strength.clause()), span)];
+        let mut parts = vec![Ident::with_span(span, strength.clause())];
         if self.keyword("of") {
             let names = self.list(|p| {
                 let at = p.span().start;
@@ -647,7 +647,7 @@ impl Parser<'_> {
             self.expect_token(&Token::RParen)?;
             if self.keyword("as") {
                 let name = self.ident()?;
-                columns.push(ObjectName::from(marks::mark('"', format!("{}{}", marks::USING_ALIAS, folded(&name)), name.span)));
+                columns.push(ObjectName(vec![marks::part(marks::USING_ALIAS, vec![Expr::Identifier(name)])]));
             }
             ast::JoinConstraint::Using(columns)
         } else {
@@ -849,7 +849,7 @@ impl Parser<'_> {
         self.expect_token(&Token::RParen)?;
         let with_ordinality = self.keywords(&["with", "ordinality"]);
         let alias = self.alias(true)?;
-        let name = ObjectName::from(vec![Ident::with_quote('"', marks::ROWS_FROM)]);
+        let name = ObjectName::from(vec![Ident::new(marks::ROWS_FROM)]);
         Ok(TableFactor::Function { lateral, name, args: calls, with_ordinality, alias })
     }
 
@@ -934,40 +934,43 @@ impl Parser<'_> {
         };
         let closing_paren_token = self.attached(self.at);
         self.expect_token(&Token::RParen)?;
-        let mut mark = |text: String| {
-            columns.push(ast::TableAliasColumnDef { name: Ident::with_quote('"', text), data_type: None });
+        let mut mark = |name: &str, parts: ObjectName| {
+            let data_type = Some(ast::DataType::Custom(parts, Vec::new()));
+            columns.push(ast::TableAliasColumnDef { name: Ident::new(name), data_type });
         };
-        let part = marks::PART;
-        let text_of = |list: &[Ident]| -> String { list.iter().map(|i| format!("{part}{}", folded(i))).collect() };
         if self.peek_keyword(0, "search") {
             self.at += 1;
+            let [depth, breadth] = marks::SEARCH;
             let order = if self.keyword("depth") {
-                "DEPTH"
+                depth
             } else {
                 self.expect("breadth")?;
-                "BREADTH"
+                breadth
             };
             self.expect("first")?;
             self.expect("by")?;
-            let by = self.idents()?;
+            let mut parts = self.idents()?;
             self.expect("set")?;
-            let sequence = self.ident()?;
-            mark(format!("{}{part}{order}{}{part}{}", marks::SEARCH, text_of(&by), folded(&sequence)));
+            parts.push(self.ident()?);
+            mark(order, ObjectName::from(parts));
         }
         if self.peek_keyword(0, "cycle") {
             self.at += 1;
-            let by = self.idents()?;
+            let mut parts = self.idents()?;
             self.expect("set")?;
-            let cycle = self.ident()?;
-            let (mut value, mut default) = ("true".to_owned(), "false".to_owned());
+            parts.push(self.ident()?);
+            let boolean = |value| Expr::Value(ast::Value::Boolean(value).with_empty_span());
+            let (mut value, mut default) = (boolean(true), boolean(false));
             if self.keyword("to") {
-                value = self.constant()?.to_string();
+                value = self.constant()?;
                 self.expect("default")?;
-                default = self.constant()?.to_string();
+                default = self.constant()?;
             }
             self.expect("using")?;
-            let path = self.ident()?;
-            mark(format!("{}{}{part}{}{part}{}{part}{value}{part}{default}", marks::CYCLE, text_of(&by), folded(&cycle), folded(&path)));
+            parts.push(self.ident()?);
+            let mut parts = ObjectName::from(parts);
+            parts.0.push(marks::part(marks::VALUES, vec![value, default]));
+            mark(marks::CYCLE, parts);
         }
         Ok(ast::Cte {
             // AS stands behind it; sqlparser would print one before it, too.
@@ -978,11 +981,6 @@ impl Parser<'_> {
             closing_paren_token,
         })
     }
-}
-
-/// An identifier as SQL means it.
-fn folded(ident: &Ident) -> String {
-    if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_ascii_lowercase() }
 }
 
 /// What SQL spells in its own way, as the call that it stands for.

@@ -3,11 +3,10 @@
 use super::{Parse, Parser};
 use crate::ast::{self, Expr};
 use crate::marks;
-use sqlparser::tokenizer::Token;
 
 impl Parser<'_> {
-    /// `AS OF SYSTEM TIME x`, also as `FOR SYSTEM_TIME AS OF x`; `FOR SYSTEM_TIME FROM a TO b`, `BETWEEN a AND b` and `ALL` as calls of
-    /// functions of these names.
+    /// `AS OF SYSTEM TIME x`, also as `FOR SYSTEM_TIME AS OF x`; `FOR SYSTEM_TIME FROM a TO b`, `BETWEEN a AND b` and `ALL` as
+    /// [`marks`].
     pub(super) fn version(&mut self) -> Parse<Option<ast::TableVersion>> {
         if self.keywords(&["as", "of", "system", "time"]) || self.keywords(&["for", "system_time", "as", "of"]) {
             return Ok(Some(ast::TableVersion::ForSystemTimeAsOf(self.b_expr()?)));
@@ -19,31 +18,13 @@ impl Parser<'_> {
         } else if self.keywords(&["for", "system_time", "all"]) {
             (marks::PERIOD_ALL, None)
         } else {
-            return self.marked_version();
+            return Ok(None);
         };
         let mut times = Vec::new();
         if let Some(between) = between {
             times.push(self.b_expr()?);
             self.expect(between)?;
             times.push(self.b_expr()?);
-        }
-        Ok(Some(ast::TableVersion::Function(Expr::Function(marks::call(name, times)))))
-    }
-
-    /// As the text of a view has it.
-    fn marked_version(&mut self) -> Parse<Option<ast::TableVersion>> {
-        let word = match self.tokens.get(self.at).map(|t| &t.token) {
-            Some(Token::Word(word)) if word.quote_style == Some('"') => word.value.clone(),
-            _ => return Ok(None),
-        };
-        let marks = [marks::PERIOD_FROM, marks::PERIOD_BETWEEN, marks::PERIOD_ALL];
-        let Some(name) = marks.into_iter().find(|mark| *mark == word) else { return Ok(None) };
-        self.at += 1;
-        self.expect_token(&Token::LParen)?;
-        let mut times = Vec::new();
-        if !self.token(&Token::RParen) {
-            times = self.exprs()?;
-            self.expect_token(&Token::RParen)?;
         }
         Ok(Some(ast::TableVersion::Function(Expr::Function(marks::call(name, times)))))
     }
