@@ -9,7 +9,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, DynamicFilterPhysicalExpr, InListExpr, Literal};
 use std::any::Any;
 use std::sync::Arc;
-use stoa_table::access::{Comparison, Predicate};
+use stoa_table::access::Predicate;
 use stoa_table::catalog::ColumnId;
 
 /// What a filter says now; `column` gives the table's column at a position of the scan's output.
@@ -26,9 +26,9 @@ pub fn predicate(expr: &Arc<dyn PhysicalExpr>, column: &dyn Fn(usize) -> Option<
             op => {
                 let Some(op) = comparison(*op) else { return Predicate::Unknown };
                 match (column_of(binary.left(), column), literal(binary.right())) {
-                    (Some(column), Some(value)) => compare(column, op, value),
+                    (Some(column), Some(value)) => Predicate::compare(column, op, value.clone()),
                     _ => match (column_of(binary.right(), column), literal(binary.left())) {
-                        (Some(column), Some(value)) => compare(column, op.flipped(), value),
+                        (Some(column), Some(value)) => Predicate::compare(column, op.flipped(), value.clone()),
                         _ => Predicate::Unknown,
                     },
                 }
@@ -46,10 +46,6 @@ pub fn predicate(expr: &Arc<dyn PhysicalExpr>, column: &dyn Fn(usize) -> Option<
         return if *value { Predicate::Always } else { Predicate::Never };
     }
     Predicate::Unknown
-}
-
-fn compare(column: ColumnId, op: Comparison, value: &ScalarValue) -> Predicate {
-    if value.is_null() { Predicate::Never } else { Predicate::Compare { column, op, value: value.clone() } }
 }
 
 fn column_of(expr: &Arc<dyn PhysicalExpr>, column: &dyn Fn(usize) -> Option<ColumnId>) -> Option<ColumnId> {

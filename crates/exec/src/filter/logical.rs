@@ -145,33 +145,19 @@ pub(super) fn comparison(op: Operator) -> Option<Comparison> {
 }
 
 fn operator_by_name(name: &str) -> Option<Operator> {
-    Some(match name {
-        "=" => Operator::Eq,
-        "<>" => Operator::NotEq,
-        "<" => Operator::Lt,
-        "<=" => Operator::LtEq,
-        ">" => Operator::Gt,
-        ">=" => Operator::GtEq,
-        _ => return None,
-    })
-}
-
-fn negation(op: Operator) -> Option<Operator> {
-    Some(match op {
-        Operator::Eq => Operator::NotEq,
-        Operator::NotEq => Operator::Eq,
-        Operator::Lt => Operator::GtEq,
-        Operator::LtEq => Operator::Gt,
-        Operator::Gt => Operator::LtEq,
-        Operator::GtEq => Operator::Lt,
-        Operator::IsDistinctFrom => Operator::IsNotDistinctFrom,
-        Operator::IsNotDistinctFrom => Operator::IsDistinctFrom,
-        _ => return None,
+    Some(match Comparison::named(name) {
+        Some(Comparison::Equal) => Operator::Eq,
+        Some(Comparison::Less) => Operator::Lt,
+        Some(Comparison::LessEqual) => Operator::LtEq,
+        Some(Comparison::Greater) => Operator::Gt,
+        Some(Comparison::GreaterEqual) => Operator::GtEq,
+        None if name == "<>" => Operator::NotEq,
+        None => return None,
     })
 }
 
 fn binary(left: &Expr, op: Operator, right: &Expr, columns: &dyn ScanColumns, negated: bool) -> Predicate {
-    let op = match (negated, negation(op)) {
+    let op = match (negated, op.negate()) {
         (false, _) => op,
         (true, Some(op)) => op,
         (true, None) => return Predicate::Unknown,
@@ -179,19 +165,7 @@ fn binary(left: &Expr, op: Operator, right: &Expr, columns: &dyn ScanColumns, ne
     let (target, op, value) = match (Target::of(left, columns), literal(right)) {
         (Some(target), Some(value)) => (target, op, value),
         _ => match (Target::of(right, columns), literal(left)) {
-            (Some(target), Some(value)) => {
-                let op = match comparison(op) {
-                    Some(c) => match c.flipped() {
-                        Comparison::Equal => Operator::Eq,
-                        Comparison::Less => Operator::Lt,
-                        Comparison::LessEqual => Operator::LtEq,
-                        Comparison::Greater => Operator::Gt,
-                        Comparison::GreaterEqual => Operator::GtEq,
-                    },
-                    None => op,
-                };
-                (target, op, value)
-            }
+            (Some(target), Some(value)) => (target, op.swap().unwrap_or(op), value),
             _ => return Predicate::Unknown,
         },
     };
@@ -397,12 +371,9 @@ impl<'a> Target<'a> {
     }
 
     fn compare(&self, op: Comparison, value: &ScalarValue) -> Predicate {
-        if value.is_null() {
-            return Predicate::Never;
-        }
         let column = self.column;
-        if self.cast == CastForm::None {
-            return Predicate::Compare { column, op, value: value.clone() };
+        if self.cast == CastForm::None || value.is_null() {
+            return Predicate::compare(column, op, value.clone());
         }
         let ScalarValue::Date32(Some(day)) = value else { return Predicate::Unknown };
         if matches!(*day, i32::MAX | i32::MIN) {

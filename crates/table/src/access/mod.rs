@@ -23,7 +23,7 @@ pub mod skip;
 pub mod span;
 
 pub use path::{AccessPath, PathKind, PathOptions, Usable, Ways, candidates, cheapest, choose, usable, ways};
-pub use predicate::{Comparison, Predicate};
+pub use predicate::{Comparison, Predicate, ReadValue};
 pub use preferences::{Hint, Preferences};
 pub use probe::{Probe, ProbePart, probes};
 pub use ranges::{KeyShape, Scope, scope};

@@ -1,7 +1,7 @@
 //! From a statement's relation to a [`CompiledRead`].
 
 use super::search::TextRead;
-use super::{AccessMethod, Comparing, CompiledRead, Range, Test, Values};
+use super::{AccessMethod, CompiledRead, Operand, Range};
 use crate::plan::compiled::scalar::{Computed, Projection, ScalarSource, comparable};
 use crate::plan::compiled::simple_scan::{Base, Columns, SimpleScan, conjuncts, order_of, schema_of, simple_scan};
 use parking_lot::Mutex;
@@ -17,7 +17,7 @@ use stoa_pg::{EvalContext, PgResult, PgType, SqlType};
 use stoa_sql::typed::raises::in_turn;
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
 use stoa_sql::typed::walk::columns_of;
-use stoa_table::access::{Comparison, KeyShape, Preferences};
+use stoa_table::access::{Comparison, KeyShape, Predicate, Preferences};
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use stoa_table::row::key::KeyPartCodec;
 use stoa_table::row::table::StoredColumn;
@@ -27,7 +27,7 @@ use stoa_table::row::{ColumnSource, IndexCodec, RowCodec};
 struct Bound {
     /// Of alternatives the first column that all of them compare.
     column: ColumnId,
-    test: Test,
+    predicate: Predicate<Operand>,
     /// Its position among the filters.
     filter: usize,
 }
@@ -35,11 +35,15 @@ struct Bound {
 impl Bound {
     /// The one value that the column has.
     fn equal(&self) -> Option<&ScalarSource> {
-        match &self.test {
-            Test::Compare(Comparison::Equal, value) => Some(value),
+        match &self.predicate {
+            Predicate::Compare { op: Comparison::Equal, value: Operand::One(value), .. } => Some(value),
             _ => None,
         }
     }
+}
+
+fn is_one_value(predicate: &Predicate<Operand>) -> bool {
+    matches!(predicate, Predicate::Compare { op: Comparison::Equal, .. })
 }
 
 impl CompiledRead {
@@ -210,7 +214,7 @@ impl AccessMethod {
         if *preferences != Preferences::default() {
             return Ok(None);
         }
-        if bounds.iter().all(|b| matches!(b.test, Test::NotNull)) {
+        if bounds.iter().all(|b| matches!(b.predicate, Predicate::IsNotNull(_))) {
             let first = Range::first(scan, simple, codec, &bounds)?;
             return Ok(first.map(|(range, answered)| (AccessMethod::Range(Box::new(range)), answered)));
         }
@@ -289,7 +293,7 @@ impl Range {
 
     fn new(key: KeyShape, source: ColumnSource, bounds: &[&Bound], unique: bool, readable_from: u64) -> Self {
         let equals = if key.salt.is_none() { equal_prefix(&key, bounds) } else { None };
-        let bounds = bounds.iter().map(|b| (b.column, b.test.clone())).collect();
+        let bounds = bounds.iter().map(|b| (b.column, b.predicate.clone())).collect();
         let looks_up = matches!(source, ColumnSource::Index(_));
         Self { key, source, bounds, equals, looks_up, unique, readable_from, ordered: false, reverse: false, misses: AtomicU32::new(0) }
     }
@@ -332,8 +336,7 @@ impl Range {
         {
             parts.extend(index.row_key.parts.iter().cloned());
         }
-        let is_constant =
-            |column: ColumnId| self.bounds.iter().any(|(c, test)| *c == column && matches!(test, Test::Compare(Comparison::Equal, _)));
+        let is_constant = |column: ColumnId| self.bounds.iter().any(|(c, predicate)| *c == column && is_one_value(predicate));
         let narrowed = |column: ColumnId| self.bounds.iter().any(|(c, _)| *c == column);
         let mut parts = parts.iter().filter(|p| !is_constant(p.source));
         let mut reverse = None;
@@ -393,13 +396,17 @@ fn is_equal(part: &KeyPartCodec, bounds: &[Bound]) -> bool {
     bounds.iter().any(|b| b.column == part.source && b.equal().is_some())
 }
 
+/// Whether a predicate leaves one value or several.
+fn single_values(predicate: &Predicate<Operand>) -> bool {
+    is_one_value(predicate) || matches!(predicate, Predicate::In { .. })
+}
+
 /// Whether a bound narrows a part: one that is computed of its column by single values alone.
 fn narrows_part(part: &KeyPartCodec, bound: &Bound) -> bool {
     bound.column == part.source
-        && match bound.test {
-            Test::NotNull => false,
-            Test::Compare(Comparison::Equal, _) | Test::In(_) => true,
-            _ => !part.is_derived(),
+        && match &bound.predicate {
+            Predicate::IsNotNull(_) => false,
+            predicate => single_values(predicate) || !part.is_derived(),
         }
 }
 
@@ -415,7 +422,7 @@ fn answering<'a>(key: &KeyShape, bounds: &'a [Bound]) -> Vec<&'a Bound> {
         if !out.iter().any(|b| b.column == part.source) {
             out.extend(own());
         }
-        if !own().any(|b| matches!(b.test, Test::Compare(Comparison::Equal, _) | Test::In(_))) {
+        if !own().any(|b| single_values(&b.predicate)) {
             break;
         }
     }
@@ -436,18 +443,11 @@ impl Filters<'_> {
         self.codec.column(*id).map(|own| (*id, own))
     }
 
-    /// A column beside a value, in the order of keys.
-    fn comparing(&self, e: &Expr) -> PgResult<Option<Comparing>> {
+    /// A column beside a value, in the order of keys; the column with it.
+    fn comparing(&self, e: &Expr) -> PgResult<Option<(ColumnId, Predicate<Operand>)>> {
         let ExprKind::Oper { oper, args } = &e.kind else { return Ok(None) };
         let [left, right] = args.as_slice() else { return Ok(None) };
-        let op = match oper.0.name {
-            "=" => Comparison::Equal,
-            "<" => Comparison::Less,
-            "<=" => Comparison::LessEqual,
-            ">" => Comparison::Greater,
-            ">=" => Comparison::GreaterEqual,
-            _ => return Ok(None),
-        };
+        let Some(op) = Comparison::named(oper.0.name) else { return Ok(None) };
         let ((column, own), op, value) = match (self.column(left), self.column(right)) {
             (Some(column), None) => (column, op, right),
             (None, Some(column)) => (column, op.flipped(), left),
@@ -456,12 +456,12 @@ impl Filters<'_> {
         if !comparable(&own.ty, &value.ty) {
             return Ok(None);
         }
-        Ok(ScalarSource::of(self.eval, value)?.map(|value| Comparing { column, op, value }))
+        Ok(ScalarSource::of(self.eval, value)?.map(|value| (column, Predicate::Compare { column, op, value: Operand::One(value) })))
     }
 
-    /// Conjunctions of comparisons, and a column that all of them compare. `None` if there is anything else among them: then the key
-    /// could not answer the whole.
-    fn alternatives(&self, parts: &[Expr]) -> PgResult<Option<(ColumnId, Vec<Vec<Comparing>>)>> {
+    /// Any of several conjunctions of comparisons (a row compared with a row, or alternatives that were written as such), and a column
+    /// that all of them compare. `None` if there is anything else among them: then the key could not answer the whole.
+    fn alternatives(&self, parts: &[Expr]) -> PgResult<Option<(ColumnId, Predicate<Operand>)>> {
         let mut out = Vec::with_capacity(parts.len());
         for part in parts {
             let mut all = Vec::new();
@@ -471,9 +471,10 @@ impl Filters<'_> {
                 None => return Ok(None),
             }
         }
-        let in_all = |column: ColumnId| out.iter().all(|all| all.iter().any(|one| one.column == column));
-        let column = out.first().and_then(|all| all.iter().map(|one| one.column).find(|column| in_all(*column)));
-        Ok(column.map(|column| (column, out)))
+        let in_all = |column: ColumnId| out.iter().all(|all| all.iter().any(|(own, _)| *own == column));
+        let column = out.first().and_then(|all| all.iter().map(|(column, _)| *column).find(|column| in_all(*column)));
+        let all = |all: Vec<(ColumnId, Predicate<Operand>)>| Predicate::and(all.into_iter().map(|(_, predicate)| predicate).collect());
+        Ok(column.map(|column| (column, Predicate::or(out.into_iter().map(all).collect()))))
     }
 }
 
@@ -483,31 +484,27 @@ fn bounds(eval: &EvalContext, scan: &TableScan, codec: &RowCodec, filters: &[&Ex
     let own = |e: &Expr| asked.column(e);
     let mut out = Vec::new();
     for (at, filter) in filters.iter().enumerate() {
-        match &filter.kind {
-            ExprKind::Oper { .. } => {
-                let comparing = asked.comparing(filter)?;
-                out.extend(comparing.map(|c| Bound { column: c.column, test: Test::Compare(c.op, c.value), filter: at }));
-            }
-            ExprKind::Or(parts) => {
-                let alternatives = asked.alternatives(parts)?;
-                out.extend(alternatives.map(|(column, any)| Bound { column, test: Test::Any(any), filter: at }));
-            }
+        let found = match &filter.kind {
+            ExprKind::Oper { .. } => asked.comparing(filter)?,
+            ExprKind::Or(parts) => asked.alternatives(parts)?,
             ExprKind::AnyArray { left, oper, array, all: false } if oper.0.name == "=" => {
                 let Some((column, own)) = own(left) else { continue };
                 let sources = match &array.kind {
                     ExprKind::Array(items) if items.iter().all(|item| comparable(&own.ty, &item.ty)) => {
-                        items.iter().map(|item| ScalarSource::of(eval, item)).collect::<PgResult<Option<Vec<_>>>>()?.map(Values::Each)
+                        let one = |item| Ok(ScalarSource::of(eval, item)?.map(Operand::One));
+                        items.iter().map(one).collect::<PgResult<Option<Vec<_>>>>()?
                     }
                     ExprKind::Param(_) | ExprKind::Const(_) if element(&array.ty).is_some_and(|ty| comparable(&own.ty, &ty)) => {
-                        ScalarSource::of(eval, array)?.map(Values::Array)
+                        ScalarSource::of(eval, array)?.map(|array| vec![Operand::Elements(array)])
                     }
                     _ => None,
                 };
-                out.extend(sources.map(|values| Bound { column, test: Test::In(values), filter: at }));
+                sources.map(|values| (column, Predicate::In { column, values }))
             }
-            ExprKind::IsNotNull(e) => out.extend(own(e).map(|(column, _)| Bound { column, test: Test::NotNull, filter: at })),
-            _ => {}
-        }
+            ExprKind::IsNotNull(e) => own(e).map(|(column, _)| (column, Predicate::IsNotNull(column))),
+            _ => None,
+        };
+        out.extend(found.map(|(column, predicate)| Bound { column, predicate, filter: at }));
     }
     Ok(out)
 }

@@ -30,7 +30,7 @@ use stoa_pg::values::array::elements_of_value;
 use stoa_pg::{PgError, PgResult};
 use stoa_sql::typed::from_datafusion;
 use stoa_table::KeyRange;
-use stoa_table::access::{Comparison, KeyShape, Predicate, scope};
+use stoa_table::access::{KeyShape, Predicate, ReadValue, scope};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
 use stoa_table::range::prefix_successor;
 use stoa_table::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
@@ -77,79 +77,41 @@ enum AccessMethod {
     Search(Box<TextRead>),
 }
 
-/// What a filter asks of a column.
+/// What a column is compared with: a value, or in a list the elements of an array.
 #[derive(Clone)]
-enum Test {
-    Compare(Comparison, ScalarSource),
-    In(Values),
-    /// Any of several conjunctions: a row compared with a row, or alternatives that were written as such.
-    Any(Vec<Vec<Comparing>>),
-    NotNull,
+enum Operand {
+    One(ScalarSource),
+    Elements(ScalarSource),
 }
 
-/// A column compared with a value.
-#[derive(Clone)]
-struct Comparing {
-    column: ColumnId,
-    op: Comparison,
-    value: ScalarSource,
-}
+impl ReadValue<Operand> for EvalArgs<'_> {
+    type Error = PgError;
 
-impl Comparing {
-    /// `None` if no row can pass.
-    fn predicate(&self, known: EvalArgs<'_>) -> PgResult<Option<Predicate>> {
-        let value = self.value.value(known)?.into_owned();
-        Ok((!value.is_null()).then_some(Predicate::Compare { column: self.column, op: self.op, value }))
+    fn value(&self, of: &Operand) -> PgResult<ScalarValue> {
+        let (Operand::One(source) | Operand::Elements(source)) = of;
+        Ok(source.value(*self)?.into_owned())
     }
-}
 
-/// The values of a list.
-#[derive(Clone)]
-enum Values {
-    Each(Vec<ScalarSource>),
-    Array(ScalarSource),
-}
-
-impl Test {
-    fn uses(&self, params: &std::ops::Range<usize>) -> bool {
-        match self {
-            Test::Compare(_, source) | Test::In(Values::Array(source)) => source.uses(params),
-            Test::In(Values::Each(sources)) => sources.iter().any(|source| source.uses(params)),
-            Test::Any(alternatives) => alternatives.iter().all(|all| all.iter().any(|one| one.value.uses(params))),
-            Test::NotNull => false,
+    fn members(&self, of: &Operand, out: &mut Vec<ScalarValue>) -> PgResult<()> {
+        match of {
+            Operand::One(source) => out.push(source.value(*self)?.into_owned()),
+            Operand::Elements(source) => out.extend(elements(&*source.value(*self)?)?),
         }
+        Ok(())
     }
+}
 
-    /// What it asks with these parameters; `None` if no row can pass.
-    ///
-    /// # Errors
-    /// What a value raises.
-    fn predicate(&self, column: ColumnId, known: EvalArgs<'_>) -> PgResult<Option<Predicate>> {
-        Ok(match self {
-            Test::Compare(op, source) => {
-                let value = source.value(known)?.into_owned();
-                (!value.is_null()).then_some(Predicate::Compare { column, op: *op, value })
-            }
-            Test::In(values) => {
-                let mut list = match values {
-                    Values::Each(sources) => {
-                        sources.iter().map(|s| s.value(known).map(std::borrow::Cow::into_owned)).collect::<PgResult<Vec<_>>>()?
-                    }
-                    Values::Array(source) => elements(&*source.value(known)?)?,
-                };
-                list.retain(|value| !value.is_null());
-                (!list.is_empty()).then_some(Predicate::In { column, values: list })
-            }
-            Test::Any(alternatives) => {
-                let mut any = Vec::with_capacity(alternatives.len());
-                for all in alternatives {
-                    let all = all.iter().map(|one| one.predicate(known)).collect::<PgResult<Option<Vec<_>>>>()?;
-                    any.extend(all.map(Predicate::and));
-                }
-                (!any.is_empty()).then(|| Predicate::or(any))
-            }
-            Test::NotNull => Some(Predicate::IsNotNull(column)),
-        })
+/// Whether the values of some of these parameters narrow what passes.
+fn uses(predicate: &Predicate<Operand>, params: &std::ops::Range<usize>) -> bool {
+    let of = |operand: &Operand| match operand {
+        Operand::One(source) | Operand::Elements(source) => source.uses(params),
+    };
+    match predicate {
+        Predicate::Compare { value, .. } => of(value),
+        Predicate::In { values, .. } => values.iter().any(of),
+        Predicate::And(parts) => parts.iter().any(|part| uses(part, params)),
+        Predicate::Or(parts) => parts.iter().all(|part| uses(part, params)),
+        _ => false,
     }
 }
 
@@ -157,7 +119,8 @@ impl Test {
 struct Range {
     key: KeyShape,
     source: ColumnSource,
-    bounds: Vec<(ColumnId, Test)>,
+    /// What is asked of columns, each with one that all its alternatives compare.
+    bounds: Vec<(ColumnId, Predicate<Operand>)>,
     /// The value of each of the leading parts, where the bounds are nothing else and one range has them.
     equals: Option<Vec<ScalarSource>>,
     /// Entries of an index lead to rows.
@@ -212,7 +175,7 @@ impl CompiledRead {
     pub(super) fn is_keyed_by(&self, params: &std::ops::Range<usize>) -> bool {
         match &self.way {
             AccessMethod::Row(key) => key.iter().any(|source| source.uses(params)),
-            AccessMethod::Range(range) => range.bounds.iter().any(|(_, test)| test.uses(params)),
+            AccessMethod::Range(range) => range.bounds.iter().any(|(_, predicate)| uses(predicate, params)),
             AccessMethod::Search(_) => false,
         }
     }
@@ -474,10 +437,10 @@ impl Range {
             return Narrowed::Ranges(vec![KeyRange { start: prefix, end }]);
         }
         let mut predicates = Vec::with_capacity(self.bounds.len());
-        for (column, test) in &self.bounds {
-            match test.predicate(*column, known) {
-                Ok(Some(predicate)) => predicates.push(predicate),
-                Ok(None) => return Narrowed::Nothing,
+        for (_, predicate) in &self.bounds {
+            match predicate.with_values(&known) {
+                Ok(Predicate::Never) => return Narrowed::Nothing,
+                Ok(predicate) => predicates.push(predicate),
                 Err(_) => return Narrowed::Unsuitable,
             }
         }
