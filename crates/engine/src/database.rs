@@ -4,29 +4,22 @@ use crate::session::background::{background_build, background_check, background_
 use crate::session::login::{self, LoginRole};
 use crate::session::{Session, SessionOptions};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
-use stoa_exec::environment::admission::Admission;
 use stoa_exec::environment::builds::Builds;
 use stoa_exec::environment::checks::Checks;
 use stoa_exec::environment::{DatabaseInner, DatabaseOptions, Instance, upkeep};
 use stoa_exec::fulltext::TextIndexes;
-use stoa_exec::memory::StatementPool;
+use stoa_exec::memory::Governor;
 use stoa_exec::settings::Settings;
 use stoa_pg::{PgError, PgResult};
 use stoa_sql::privileges::undefined_database;
 use stoa_table::Tables;
 use stoa_table::catalog::{FIRST_DATABASE, Oid};
-use stoa_table::column_cache::ColumnCache;
 use stoa_table::txn::{SpillSpace, Transactions};
-
-/// What the changes of one transaction take of memory at most, however much there is.
-const MAX_WRITE_SET_MEMORY: usize = 128 << 20;
 
 /// A handle on an open store and its databases; cheap to clone. What programs use without a session is the first database.
 #[derive(Clone, Debug)]
@@ -42,36 +35,17 @@ impl Database {
     /// # Errors
     /// What the store reports; XX001 for a catalog that cannot be read.
     pub async fn open(tables: Tables, options: DatabaseOptions) -> PgResult<Self> {
-        let columns = Arc::new(ColumnCache::new(options.query_memory_bytes));
-        let process = options.process_memory_bytes.map(|bytes| {
-            let process = stoa_pg::memory::process();
-            let (pressure, columns) = (options.memory_pressure, Arc::clone(&columns));
-            let told = move |used: usize, limit: usize| {
-                if let Some(pressure) = pressure {
-                    pressure(used > limit / 4 * 3);
-                }
-                let over = used.saturating_sub(limit / 8 * 7);
-                if over > 0 {
-                    columns.release(over);
-                }
-            };
-            process.set_limit(bytes, Some(Box::new(told)));
-            process
-        });
-        let pool = TrackConsumersPool::new(
-            StatementPool::new(options.query_memory_bytes, process, Arc::clone(&columns)),
-            NonZeroUsize::new(5).unwrap_or(NonZeroUsize::MIN),
-        );
+        let memory = Governor::new(options.memory, options.memory_pressure);
         let mode = match &options.spill_directory {
             Some(directory) => DiskManagerMode::Directories(vec![directory.clone()]),
             None => DiskManagerMode::OsTmpDirectory,
         };
         let runtime = RuntimeEnvBuilder::new()
-            .with_memory_pool(Arc::new(pool))
+            .with_memory_pool(Arc::clone(&memory.pool))
             .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(mode).with_max_temp_directory_size(options.spill_bytes))
             .build_arc()
             .map_err(|e| PgError::internal(e.to_string()))?;
-        let state = crate::plan::execute::database_state(options.pieces(), options.batch_rows(), runtime.clone());
+        let state = crate::plan::execute::database_state(options.pieces(), memory.shares.batch_rows(), runtime.clone());
         tables.open_catalog().await?;
         let catalogs = tables.services().publication().all();
         let table = |oid| catalogs.iter().find_map(|catalog| catalog.table(oid));
@@ -80,22 +54,20 @@ impl Database {
         let checks = Checks::load(&tables, has).await?;
         let transactions = Transactions::new(&tables);
         let directory = options.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
-        let most = (options.query_memory_bytes / 4).min(MAX_WRITE_SET_MEMORY);
-        transactions.set_spill_space(SpillSpace::new(directory, runtime.memory_pool.clone(), most));
+        transactions.set_spill_space(SpillSpace::new(directory, Arc::clone(&memory.pool), memory.shares.write_set()));
         transactions.set_max_transaction_bytes(options.spill_bytes);
         let text_directory = options.text_directory.as_deref();
-        let text = TextIndexes::open(&tables, transactions.feed(), text_directory, options.text_writer_bytes(), &catalogs).await?;
+        let text = TextIndexes::open(&tables, transactions.feed(), text_directory, memory.shares.text_writer(), &catalogs).await?;
         tokio::spawn(stoa_exec::fulltext::follow::run(Arc::downgrade(&text)));
         let started_us = tables.now_us();
         let mut base = Settings::default().with("max_connections", Some(&options.max_sessions.to_string()))?;
-        if let Some(bytes) = options.memory_limit_bytes {
+        if let Some(bytes) = memory.shares.limit {
             base = base.with("stoa.memory_limit", Some(&format!("{}MB", bytes >> 20)))?;
         }
         let instance = Arc::new(Instance {
             tables,
             text,
-            columns,
-            admission: Admission::new(options.query_memory_bytes),
+            memory,
             functions: crate::session::system::call,
             rounds: crate::plan::execute::rounds_state(&state),
             state,

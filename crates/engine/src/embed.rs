@@ -162,7 +162,7 @@ impl ForeignTable {
         let database = self.catalog.database.inner();
         let view = self.catalog.moment.clone().unwrap_or_else(|| database.tables.newest());
         let statistics = database.statistics.of(self.table.oid);
-        let context = ScanContext { view, txn: None, columns: Some(Arc::clone(&database.columns)), text: None };
+        let context = ScanContext { view, txn: None, columns: Some(Arc::clone(&database.memory.columns)), text: None };
         let table = StoaTable::new(Arc::clone(&self.table), &self.columns, Arc::new(context))?;
         Ok(table.in_its_context().with_statistics(statistics))
     }

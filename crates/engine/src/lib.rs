@@ -23,6 +23,6 @@ pub use session::login::LoginRole;
 pub use session::{Execution, OutputColumn, Prepared, Session, SessionOptions};
 pub use stoa_exec::environment::DatabaseOptions;
 /// What a server names.
-pub use stoa_exec::{environment, settings};
+pub use stoa_exec::{environment, memory, settings};
 /// What a [`Database`] is opened on.
 pub use stoa_table::Tables;

@@ -81,7 +81,7 @@ impl Session {
         let login = ChosenRole { oid: role.oid, name: role.name.clone(), superuser: role.superuser };
         let of = (known.oid, known.name.clone());
         let shared = SessionShared::new(pid, rand::random(), login, of, options.client, database.tables.now_us(), settings);
-        let shared = shared.with_admission(database.admission.clone());
+        let shared = shared.with_admission(database.memory.admission.clone());
         let shared = Arc::new(if options.in_background { shared.in_background() } else { shared });
         let notifications = Some(database.register(&shared, role.superuser)?);
         let limits = login::check_not_closing(&database, &known).and_then(|()| login::check_connection_limit(&database, &role, &known));

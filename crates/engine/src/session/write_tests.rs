@@ -170,10 +170,11 @@ async fn a_reference_in_doubt_is_waited_for() {
 #[test]
 fn who_waits_for_a_lock_has_no_place_meanwhile() {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
-        let options = crate::DatabaseOptions { query_memory_bytes: 64 << 20, ..crate::DatabaseOptions::default() };
+        let options =
+            crate::DatabaseOptions { memory: stoa_exec::memory::Shares::of_statements(64 << 20), ..crate::DatabaseOptions::default() };
         let store = stoa_table::Tables::in_memory();
         let database = crate::Database::open(store, options).await.unwrap();
-        let free = || database.inner().admission.free().unwrap();
+        let free = || database.inner().memory.admission.free().unwrap();
         let (mut first, mut second) = (connect(&database), connect(&database));
         answer(&mut first, "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t SELECT g, 0 FROM generate_series(1, 100) g").await;
         assert_eq!(answer(&mut first, "BEGIN; UPDATE t SET n = 1 WHERE id = 7").await, "UPDATE 1");

@@ -1,12 +1,12 @@
 //! What the sessions on one store share, and what those of one of its databases do.
 
-use super::admission::Admission;
 use super::builds::Builds;
 use super::checks::{Checks, ScrubOptions};
 use super::server::ServerControl;
 use super::session::SessionShared;
 use super::statement::SessionEnvironment;
 use crate::fulltext::TextIndexes;
+use crate::memory::{Governor, Shares};
 use crate::settings::Settings;
 use datafusion::common::ScalarValue;
 use datafusion::execution::context::SessionState;
@@ -14,7 +14,6 @@ use datafusion::execution::runtime_env::RuntimeEnv;
 use parking_lot::{Mutex, RwLock};
 use std::any::Any;
 use std::collections::BTreeSet;
-use std::num::NonZeroUsize;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicI64;
@@ -22,7 +21,6 @@ use std::sync::{Arc, OnceLock};
 use stoa_pg::{PgError, PgResult, SqlType};
 use stoa_table::Tables;
 use stoa_table::catalog::Oid;
-use stoa_table::column_cache::ColumnCache;
 use stoa_table::services::notifications::Notification;
 use stoa_table::services::{SessionHandle, Signal};
 use stoa_table::txn::{GroupId, Transactions};
@@ -31,12 +29,9 @@ use tokio::sync::mpsc::UnboundedReceiver;
 /// How a database is opened.
 #[derive(Clone, Debug)]
 pub struct DatabaseOptions {
-    /// For sorts, joins, aggregations and changes of all statements together; what needs more spills, or fails with 53200. Columns
-    /// that are kept for later scans have up to half of it while statements don't need it.
-    pub query_memory_bytes: usize,
-    /// What the process should not exceed: statements that want much are refused before.
-    pub process_memory_bytes: Option<usize>,
-    /// Told from time to time whether the process is near that: the allocator may give back what it keeps.
+    /// Who may have how much memory.
+    pub memory: Shares,
+    /// Called from time to time with whether the process is near its limit: the allocator may give back what it keeps.
     pub memory_pressure: Option<fn(bool)>,
     /// Where statements spill; `None` for the system's temporary directory.
     pub spill_directory: Option<PathBuf>,
@@ -46,50 +41,28 @@ pub struct DatabaseOptions {
     pub text_directory: Option<PathBuf>,
     /// Sessions at a time; what `max_connections` says.
     pub max_sessions: usize,
-    /// What `stoa.memory_limit` says: the limit that the others are shares of.
-    pub memory_limit_bytes: Option<u64>,
     /// How indexes are checked in the background.
     pub scrub: ScrubOptions,
     /// Parallel pieces of one statement; 0 for the number of cores.
     pub parallelism: usize,
 }
 
-/// Memory of statements for which a statement has one more piece.
-const PIECE_BYTES: usize = 64 << 20;
-/// Memory of statements for which batches have one more row.
-const BATCH_ROW_BYTES: usize = 48 << 10;
-
 impl DatabaseOptions {
-    /// Parallel pieces of one statement: in little memory fewer, since each has buffers of its own.
+    /// Parallel pieces of one statement.
     pub fn pieces(&self) -> usize {
-        match self.parallelism {
-            0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min((self.query_memory_bytes / PIECE_BYTES).max(1)),
-            n => n,
-        }
-    }
-
-    /// What the writer of a full text index may keep in memory.
-    pub fn text_writer_bytes(&self) -> usize {
-        (self.query_memory_bytes / 8).min(stoa_fulltext::index::MEMORY)
-    }
-
-    /// Rows of a batch.
-    pub fn batch_rows(&self) -> usize {
-        (self.query_memory_bytes / BATCH_ROW_BYTES).next_power_of_two().clamp(1024, 8192)
+        if self.parallelism == 0 { self.memory.pieces() } else { self.parallelism }
     }
 }
 
 impl Default for DatabaseOptions {
     fn default() -> Self {
         Self {
-            query_memory_bytes: 1 << 30,
-            process_memory_bytes: None,
+            memory: Shares::default(),
             memory_pressure: None,
             spill_directory: None,
             spill_bytes: 64 << 30,
             text_directory: None,
             max_sessions: 100,
-            memory_limit_bytes: None,
             scrub: ScrubOptions::default(),
             parallelism: 0,
         }
@@ -129,10 +102,8 @@ pub struct Instance {
     pub tables: Tables,
     /// The full text indexes.
     pub text: Arc<TextIndexes>,
-    /// Columns that scans have left for later ones.
-    pub columns: Arc<ColumnCache>,
-    /// Slots of statements that work.
-    pub admission: Admission,
+    /// Who gets memory, and who gives it up.
+    pub memory: Governor,
     /// Memory and spill files of all statements.
     pub runtime: Arc<RuntimeEnv>,
     /// What DataFusion plans and runs statements with.

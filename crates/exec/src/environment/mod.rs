@@ -1,9 +1,8 @@
 //! What a statement has around it: the database, its session, its transaction, its own text and values.
 //!
-//! Reading order: [`database`] → [`session`] → [`statement`]; [`admission`], [`builds`] and [`checks`] are parts of the database; [`upkeep`]
+//! Reading order: [`database`] → [`session`] → [`statement`]; [`builds`] and [`checks`] are parts of the database; [`upkeep`]
 //! is what it does by itself; [`server`] is what is around it.
 
-pub mod admission;
 pub mod builds;
 pub mod checks;
 pub mod database;

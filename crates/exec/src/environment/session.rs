@@ -1,7 +1,7 @@
 //! The part of a session that others may see: functions of its statements, `pg_stat_activity`, cancel requests.
 
-use super::admission::{Admission, Slot};
 use super::server::ClientInfo;
+use crate::memory::admission::{Admission, Slot};
 use crate::settings::{ChosenRole, Levels, LogStatement, Settings, severity_level};
 use datafusion::common::ScalarValue;
 use futures::future::BoxFuture;

@@ -103,7 +103,7 @@ impl ScanContext {
         Self {
             view: ctx.txn.read_view(),
             txn: Some(Arc::clone(&ctx.txn)),
-            columns: Some(Arc::clone(&ctx.database.columns)),
+            columns: Some(Arc::clone(&ctx.database.memory.columns)),
             text: Some(Arc::clone(&ctx.database.text)),
         }
     }

@@ -3,6 +3,8 @@
 use super::CommandError;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use stoa_engine::memory::Shares;
+use stoa_engine::memory::shares::LEAST_LIMIT;
 use stoa_engine::{Database, DatabaseOptions, Tables};
 use stoa_store::Store;
 use stoa_store_hbase::{HbaseStore, HbaseUrl};
@@ -66,12 +68,11 @@ fn check_place(options: &DataOptions) -> Result<(), CommandError> {
     Err(CommandError::Usage(problem))
 }
 
-async fn open_store(options: &DataOptions, cache_bytes: u64) -> Result<Arc<dyn Store>, CommandError> {
-    let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+async fn open_store(options: &DataOptions, memory: &Shares) -> Result<Arc<dyn Store>, CommandError> {
     let Some(url) = &options.store else {
         let lsm = stoa_store_lsm::LsmOptions {
-            block_cache_bytes: bytes(cache_bytes),
-            write_buffer_bytes: bytes(cache_bytes / 2),
+            block_cache_bytes: memory.store_cache(),
+            write_buffer_bytes: memory.store_writes(),
             ..stoa_store_lsm::LsmOptions::default()
         };
         return Ok(Arc::new(stoa_store_lsm::LsmStore::open(options.data.join("store"), lsm)?));
@@ -97,18 +98,17 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
 /// As [`open`], for so many sessions at a time.
 pub async fn open_for(options: &DataOptions, max_sessions: usize) -> Result<Database, CommandError> {
     let limit = options.memory_limit.unwrap_or_else(default_memory_limit);
-    if limit < 64 << 20 {
+    if limit < LEAST_LIMIT {
         return Err(CommandError::Usage("--memory-limit must be at least 64MB".into()));
     }
     if let Some(total) = machine_memory().filter(|total| limit > *total) {
         return Err(CommandError::Usage(format!("--memory-limit is more than the {} MB that this machine has", total >> 20)));
     }
     crate::allocator::prepare(limit);
-    let own = own_bytes(limit);
-    let shared = limit - own;
+    let memory = Shares::of_limit(limit);
     check_place(options)?;
     make_directory(&options.data)?;
-    let store = open_store(options, shared / 4).await?;
+    let store = open_store(options, &memory).await?;
     // What an earlier process spilled is of no use; that it is not another one that still runs, the open store tells.
     let spill = options.data.join("spill");
     let _ = std::fs::remove_dir_all(&spill);
@@ -117,13 +117,11 @@ pub async fn open_for(options: &DataOptions, max_sessions: usize) -> Result<Data
         .map_err(|_| CommandError::Usage("--scrub-interval must be a number of hours".into()))?;
     let database = DatabaseOptions {
         scrub: stoa_engine::environment::checks::ScrubOptions { rows_per_second: options.scrub_rate, interval },
-        query_memory_bytes: usize::try_from(shared / 2).unwrap_or(usize::MAX),
-        process_memory_bytes: Some(usize::try_from(limit - unasked_bytes(limit)).unwrap_or(usize::MAX)),
+        memory,
         memory_pressure: Some(crate::allocator::under_pressure),
         spill_directory: Some(spill),
         text_directory: Some(options.data.join("text")),
         max_sessions,
-        memory_limit_bytes: Some(limit),
         ..DatabaseOptions::default()
     };
     Ok(Database::open(Tables::new(store), database).await?)
@@ -132,17 +130,6 @@ pub async fn open_for(options: &DataOptions, max_sessions: usize) -> Result<Data
 fn make_directory(path: &Path) -> Result<(), CommandError> {
     stoa_store_lsm::make_directory(path)
         .map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", path.display()), error })
-}
-
-/// What the program itself takes: code, threads, connections, buffers of files. Of small limits more is left, for what statements take
-/// beside their share is as much as in large ones.
-fn own_bytes(limit: u64) -> u64 {
-    (limit / 2).min((160_u64 << 20).saturating_sub(limit / 8).max(96 << 20))
-}
-
-/// What statements take between two questions whether there is room.
-fn unasked_bytes(limit: u64) -> u64 {
-    (limit * 9 / 20).min(128 << 20).max(limit / 16)
 }
 
 fn machine_memory() -> Option<u64> {
@@ -154,22 +141,4 @@ fn machine_memory() -> Option<u64> {
 /// Half of the machine's memory, at least 256 MiB if it has as much.
 fn default_memory_limit() -> u64 {
     machine_memory().map_or(1 << 30, |total| (total / 2).max((256 << 20).min(total)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_larger_limit_leaves_more_to_share() {
-        let mb = |bytes: u64| bytes >> 20;
-        let shares = |limit: u64| (mb(own_bytes(limit << 20)), mb(unasked_bytes(limit << 20)));
-        assert_eq!([64, 128, 256, 512, 1024, 65536].map(shares), [(32, 28), (64, 57), (128, 115), (96, 128), (96, 128), (96, 4096)]);
-        let mut last = (0, 0);
-        for limit in (64..2048).map(|limit| limit << 20) {
-            let left = (limit - own_bytes(limit), limit - unasked_bytes(limit));
-            assert!(left.0 > last.0 && left.1 > last.1, "{limit}");
-            last = left;
-        }
-    }
 }

@@ -94,7 +94,7 @@ impl Serve {
         raise_file_limit();
         let sessions = usize::try_from(self.max_connections).unwrap_or(usize::MAX);
         let database = open_for(&self.data, sessions).await?;
-        let limit_mb = database.inner().options.memory_limit_bytes.map(|bytes| bytes >> 20);
+        let limit_mb = database.inner().memory.shares.limit.map(|bytes| bytes >> 20);
         for (name, value) in &self.settings {
             database.inner().set_base(name, value)?;
         }
