@@ -132,7 +132,7 @@ fn psql_proves_its_password_and_notices_what_is_wrong() {
         (unbound, "anna", right, "sslmode=require", ""),
         (unbound, "anna", right, "sslmode=require channel_binding=require", "channel binding"),
     ] {
-        let (fine, told) = psql(port, password, &format!("user={role} {options}"));
-        assert!(fine == expected.is_empty() && told.contains(expected), "{role} {options}: {told}");
+        let (fine, reported) = psql(port, password, &format!("user={role} {options}"));
+        assert!(fine == expected.is_empty() && reported.contains(expected), "{role} {options}: {reported}");
     }
 }

@@ -658,7 +658,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_mean_nothing_are_told() {
+    fn options_that_mean_nothing_are_reported() {
         let mut options = TokenizerOptions::default();
         assert!(options.set("tokenizer", "klingon").is_err());
         assert!(options.set("tokenizer", "ngram(0,2)").is_err());

@@ -436,18 +436,18 @@ impl Parser<'_> {
         at: usize,
     ) -> Result<Option<Query>> {
         let fields = field.map_or(0..self.fields.len(), |field| field..field + 1);
-        let (mut made, mut told, mut why) = (Vec::new(), false, None);
+        let (mut made, mut any, mut why) = (Vec::new(), false, None);
         for field in fields {
             match make(self, field) {
                 Ok(query) => {
-                    told = true;
+                    any = true;
                     made.extend(query);
                 }
                 Err(error) => why = why.or(Some(error)),
             }
         }
         match why {
-            Some(why) if !told => Err(self.error(&why, at)),
+            Some(why) if !any => Err(self.error(&why, at)),
             _ => Ok((!made.is_empty()).then(|| Query::any(made))),
         }
     }
@@ -584,7 +584,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_strings_are_told_with_their_position() {
+    fn malformed_strings_are_reported_with_their_position() {
         for (text, at) in [
             ("fox (a b", 5),
             ("a b)", 4),

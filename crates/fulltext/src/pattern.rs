@@ -1,7 +1,7 @@
 //! Words that are written in part: prefixes, patterns, words with a letter or two wrong, bounds.
 //!
 //! Where a pattern goes over what parts words, or over more letters than words have in the index, it is an expression over the text
-//! ([`Query::Text`]), which the index narrows down by what is written out. What no word can ever fit is told as an error.
+//! ([`Query::Text`]), which the index narrows down by what is written out. What no word can ever fit is reported as an error.
 
 use crate::analyzer::{Analyzer, TokenizerKind, Words, stands_alone};
 use crate::parse::{escape, words_of};
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_word_can_fit_is_told() {
+    fn what_no_word_can_fit_is_reported() {
         for (tokenizer, query) in [
             ("unicode", "/wi-fi/"),
             ("english", "/a b|c d/"),

@@ -55,11 +55,11 @@ pub struct ProcessMemory {
 struct Asked {
     at: Option<Instant>,
     halved: Option<Instant>,
-    told: Option<Box<Told>>,
+    on_use: Option<Box<OnUse>>,
 }
 
-/// Told, from time to time, how many bytes the process has, and what its limit is.
-pub type Told = dyn Fn(usize, usize) + Send + Sync;
+/// Called from time to time with how many bytes the process has, and what its limit is.
+pub type OnUse = dyn Fn(usize, usize) + Send + Sync;
 
 impl std::fmt::Debug for Asked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -94,10 +94,10 @@ impl ProcessMemory {
     }
 
     /// Sets the limit in bytes, and who is notified of what is used of it.
-    pub fn set_limit(&self, bytes: usize, told: Option<Box<Told>>) {
+    pub fn set_limit(&self, bytes: usize, on_use: Option<Box<OnUse>>) {
         self.limit.store(bytes, Ordering::Relaxed);
         if let Ok(mut asked) = self.asked.lock() {
-            asked.told = told;
+            asked.on_use = on_use;
         }
     }
 
@@ -110,10 +110,10 @@ impl ProcessMemory {
         let wanted = self.expected(limit).saturating_add(additional);
         if wanted > limit
             && let Ok(mut asked) = self.asked.try_lock()
-            && let Some(told) = &asked.told
+            && let Some(on_use) = &asked.on_use
         {
             // Who can, makes room for it; whether that was enough, the system tells.
-            told(wanted, limit);
+            on_use(wanted, limit);
             asked.at = None;
             drop(asked);
             return self.expected(limit).saturating_add(additional) > limit;
@@ -213,8 +213,8 @@ impl ProcessMemory {
             if let (Some(resident), Some(of_files)) = (pages.next(), pages.next()) {
                 let bytes = resident.saturating_sub(of_files) + of_files.min(limit / 8);
                 self.known.store(bytes, Ordering::Relaxed);
-                if let Some(told) = &asked.told {
-                    told(bytes, limit);
+                if let Some(on_use) = &asked.on_use {
+                    on_use(bytes, limit);
                 }
             }
             let now = Instant::now();

@@ -91,7 +91,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn code_is_told_from_data() {
+    fn code_is_reported_from_data() {
         assert_eq!(code_pages("1000-3000 r-xp 00000000 fe:00 1 /stoa"), Some((0x1000, 0x3000)));
         for line in ["1000-3000 r--p 00000000 fe:00 1 /stoa", "1000-3000 rw-p 00000000 fe:00 1 /stoa", "x-3000 r-xp 0", ""] {
             assert_eq!(code_pages(line), None, "{line}");

@@ -271,13 +271,13 @@ fn names(names: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_told() {
+fn a_file_that_is_not_there_is_reported() {
     let exists = |path: &str| path == "crates/sql/src/bind/mod.rs";
     assert_eq!(named_files("see `sql/bind/gone.rs`, `sql/bind/mod.rs`,\n`a/b`, `sql / x`", &exists), ["`sql/bind/gone.rs` is no file"]);
 }
 
 #[test]
-fn a_file_without_a_description_is_told() {
+fn a_file_without_a_description_is_reported() {
     let path = Path::new("crates/x/src/a.rs");
     for text in ["", "use std::fs;\n", "// a comment\n", "/// an item's\n", "#![allow(x)]\n//! too late\n", "\n//! too late\n"] {
         assert!(opening(path, text).is_some(), "{text:?}");
@@ -286,7 +286,7 @@ fn a_file_without_a_description_is_told() {
 }
 
 #[test]
-fn a_vague_name_is_told() {
+fn a_vague_name_is_reported() {
     for path in ["crates/x/src/utils.rs", "crates/x/tests/common/mod.rs", "crates/helpers/src/lib.rs", "crates/x/src/misc.rs"] {
         assert!(naming(Path::new(path)).is_some(), "{path}");
     }
@@ -296,14 +296,14 @@ fn a_vague_name_is_told() {
 }
 
 #[test]
-fn a_package_called_otherwise_than_its_folder_is_told() {
+fn a_package_called_otherwise_than_its_folder_is_reported() {
     assert_eq!(calling("store-lsm", "stoa-store-lsm"), None);
     assert!(calling("store-lsm", "stoa-lsm").is_some());
     assert!(calling("store-lsm", "store-lsm").is_some());
 }
 
 #[test]
-fn a_second_door_is_told() {
+fn a_second_door_is_reported() {
     for (package, dependency) in [
         ("stoa-engine", "sqlparser"),
         ("stoa-pg", "sqlparser_derive"),
@@ -336,7 +336,7 @@ fn a_second_door_is_told() {
 }
 
 #[test]
-fn an_arrow_that_goes_up_or_aside_is_told() {
+fn an_arrow_that_goes_up_or_aside_is_reported() {
     for (package, dependency) in [
         ("stoa-store", "stoa-encoding"),
         ("stoa-pg", "stoa-engine"),

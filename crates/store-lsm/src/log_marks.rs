@@ -1,4 +1,4 @@
-//! What each record of RocksDB's log says of those before it: so that what a power loss tore is told from what was damaged
+//! What each record of RocksDB's log says of those before it: so that what a power loss tore is distinguished from what was damaged
 //! ([`crate::log_recovery`]).
 //!
 //! ```text

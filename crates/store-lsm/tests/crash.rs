@@ -174,11 +174,11 @@ fn nothing_acknowledged_is_lost_and_nothing_is_torn_by_kill() {
         let store = open(directory.path());
         for thread in 0..THREADS {
             let (one, two) = (number_of(&store, 1, thread), number_of(&store, 2, thread));
-            let told = acknowledged[thread as usize];
+            let acked = acknowledged[thread as usize];
             assert!(one == two, "tables differ: {one} and {two}");
-            assert!(one >= told && two >= told, "round {round}, thread {thread}: {told} was acknowledged, {one} and {two} are there");
+            assert!(one >= acked && two >= acked, "round {round}, thread {thread}: {acked} was acknowledged, {one} and {two} are there");
             let first = (round << 32) + 1;
-            assert!(one <= told + 1 || one == first, "round {round}, thread {thread}: {one} was never begun after {told}");
+            assert!(one <= acked + 1 || one == first, "round {round}, thread {thread}: {one} was never begun after {acked}");
         }
         let now = store.snapshot().timestamp();
         assert!(now > last, "timestamps go on");

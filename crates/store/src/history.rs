@@ -16,7 +16,7 @@ pub struct HistorySpec {
     /// In this order; each keeps more than one version.
     pub families: Vec<FamilyId>,
     pub range: KeyRange,
-    /// What was committed later is not told.
+    /// What was committed later is not given.
     pub snapshot: Arc<dyn Snapshot>,
 }
 
@@ -127,7 +127,7 @@ mod tests {
     }
 
     /// `time:value,value` of each version.
-    fn told(mut changes: Vec<Change>, known_since: u64) -> Vec<String> {
+    fn given(mut changes: Vec<Change>, known_since: u64) -> Vec<String> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let versions = versions(&mut changes, &[FamilyId(7), FamilyId(3)], Timestamp(known_since));
         let cells = |v: &Version<'_>| v.cells.iter().map(|c| text(c.qualifier) + &text(c.value)).collect::<Vec<_>>().join(",");
@@ -147,17 +147,17 @@ mod tests {
             change(8, 0, None, None),
             change(9, 0, None, None),
         ];
-        assert_eq!(told(changes.clone(), 0), ["2:a1,g", "4:a1,b2,g", "6:g", "7:", "9:a3"]);
-        assert_eq!(told(changes.clone(), 4), ["4:a1,b2,g", "6:g", "7:", "9:a3"]);
-        assert_eq!(told(changes.clone(), 5), ["4:a1,b2,g", "6:g", "7:", "9:a3"]);
-        assert_eq!(told(changes.clone(), 8), ["9:a3"]);
-        assert_eq!(told(changes, 20), ["9:a3"]);
+        assert_eq!(given(changes.clone(), 0), ["2:a1,g", "4:a1,b2,g", "6:g", "7:", "9:a3"]);
+        assert_eq!(given(changes.clone(), 4), ["4:a1,b2,g", "6:g", "7:", "9:a3"]);
+        assert_eq!(given(changes.clone(), 5), ["4:a1,b2,g", "6:g", "7:", "9:a3"]);
+        assert_eq!(given(changes.clone(), 8), ["9:a3"]);
+        assert_eq!(given(changes, 20), ["9:a3"]);
     }
 
     #[test]
     fn what_was_known_to_be_gone_begins_anew() {
         let changes = vec![change(2, 0, Some("a"), Some("1")), change(4, 0, None, None), change(6, 0, Some("a"), Some("1"))];
-        assert_eq!(told(changes.clone(), 5), ["6:a1"]);
-        assert_eq!(told(changes, 3), ["2:a1", "4:", "6:a1"]);
+        assert_eq!(given(changes.clone(), 5), ["6:a1"]);
+        assert_eq!(given(changes, 3), ["2:a1", "4:", "6:a1"]);
     }
 }

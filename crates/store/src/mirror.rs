@@ -114,7 +114,7 @@ struct MirrorHistory {
     model: Box<dyn History>,
     store: Box<dyn History>,
     spec: HistorySpec,
-    /// Rows that the model has told, and the store not yet.
+    /// Rows that the model has given, and the store not yet.
     ahead: Histories,
 }
 

@@ -5,7 +5,7 @@
 //! makes room for others, and takes its watch along.
 //!
 //! Invariant: each longer range that holds for views to come is watched, and no others are. Whoever adds something does so while no
-//! commit can be told, and only if none has changed it since its view.
+//! commit can be reported to it, and only if none has changed it since its view.
 
 use crate::{KeyRange, TableId, Timestamp, Watch, Watches};
 use parking_lot::Mutex;

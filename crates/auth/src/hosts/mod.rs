@@ -1,7 +1,7 @@
 //! Who may come from where, and which proof they owe: the rules of hosts (`pg_hba.conf`) and the maps of names (`pg_ident.conf`) in
 //! the formats of PostgreSQL 15.
 //!
-//! [`Rules`] are read whole or not at all, so that a broken file leaves those in force that were; every broken line is told. The
+//! [`Rules`] are read whole or not at all, so that a broken file leaves those in force that were; every broken line is reported. The
 //! first rule that fits a [`Connection`] decides, and none that fits refuses. From the text: [`tokens`] makes lines of fields,
 //! [`rule`] a rule of a line, [`rules`] the list and its answer; [`ident`] is the same road for maps.
 

@@ -81,18 +81,18 @@ impl Rules {
     /// All that is wrong with it.
     pub fn parse(name: &Path, text: &str, tls: bool, files: &dyn Files) -> Result<Self, Vec<LineError>> {
         let (mut rules, mut errors, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-        let told = |line, message, hint: Option<&str>| LineError { file: name.to_owned(), line, message, hint: hint.map(str::to_owned) };
+        let problem = |line, message, hint: Option<&str>| LineError { file: name.to_owned(), line, message, hint: hint.map(str::to_owned) };
         for line in tokens::lines(name, text, files) {
             match outcome(&line, tls) {
                 Outcome::Rule(parsed) => {
-                    warnings.extend(parsed.warning.map(|message| told(line.number, message.to_owned(), None)));
+                    warnings.extend(parsed.warning.map(|message| problem(line.number, message.to_owned(), None)));
                     rules.push(parsed.rule);
                 }
-                Outcome::Broken(broken) => errors.push(told(line.number, broken.message, broken.hint)),
+                Outcome::Broken(broken) => errors.push(problem(line.number, broken.message, broken.hint)),
             }
         }
         if errors.is_empty() && rules.is_empty() {
-            errors.push(told(0, format!("configuration file \"{}\" contains no entries", name.display()), None));
+            errors.push(problem(0, format!("configuration file \"{}\" contains no entries", name.display()), None));
         }
         if errors.is_empty() { Ok(Self { rules, warnings }) } else { Err(errors) }
     }

@@ -78,7 +78,7 @@ fn rows_of_files_are_postgresqls() {
         let broken = rows.iter().filter(|row| row[1].is_null()).count();
         match loaded {
             Ok(rules) => assert!(broken == 0 && rules.all().len() == rows.len()),
-            Err(told) => assert_eq!(told.len(), broken.max(1)),
+            Err(reported) => assert_eq!(reported.len(), broken.max(1)),
         }
     }
     assert!(differ.is_empty(), "{} differ:\n{}", differ.len(), differ[..differ.len().min(8)].join("\n"));
@@ -245,7 +245,7 @@ fn a_new_directory_is_open_to_its_own_machine_and_asks_others_for_tls_and_a_pass
 }
 
 #[test]
-fn rules_that_are_open_to_other_machines_are_told() {
+fn rules_that_are_open_to_other_machines_are_reported() {
     assert_eq!(rules(DEFAULT_RULES).open_to_others().count(), 0);
     let rules = rules(
         "host all all all trust\nhost all all 0.0.0.0/0 trust\nhost all all 127.0.0.0/7 trust\nhost all all samenet trust\nhost all all x.org trust\n\
@@ -284,17 +284,17 @@ fn replication_fits_its_keyword_only() {
     let physical = Connection { peer, database: "", role: "a", replication: true };
     assert_eq!(rules.find(&physical, &Recorded::default()).map(|rule| rule.line), Some(2));
     let none = super::tests::rules("host all all all trust\n");
-    let told = none.decide(&physical, &Recorded::default()).unwrap_err();
-    assert_eq!(told.message, "no pg_hba.conf entry for replication connection from host \"10.0.0.1\", user \"a\", no encryption");
+    let reported = none.decide(&physical, &Recorded::default()).unwrap_err();
+    assert_eq!(reported.message, "no pg_hba.conf entry for replication connection from host \"10.0.0.1\", user \"a\", no encryption");
 }
 
 #[test]
-fn all_errors_of_a_broken_file_are_told_with_their_lines() {
+fn all_errors_of_a_broken_file_are_reported_with_their_lines() {
     let text = "local all all trust\nhost all all\n# fine\nlocal all all foo\nhost all \\\nall 10.0.0.0/99 trust\n";
     let errors = Rules::parse(Path::new("f"), text, true, &InMemory(HashMap::new())).unwrap_err();
-    let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let reported: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        reported,
         [
             "end-of-line before IP address specification (line 2 of configuration file \"f\")",
             "invalid authentication method \"foo\" (line 4 of configuration file \"f\")",

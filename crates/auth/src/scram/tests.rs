@@ -45,7 +45,7 @@ fn run(exchange: &mut Exchange, client: &Client, mechanism: &str) -> Result<(), 
     Ok(())
 }
 
-fn told(result: Result<impl std::fmt::Debug, Refusal>) -> String {
+fn reported(result: Result<impl std::fmt::Debug, Refusal>) -> String {
     let refusal = result.unwrap_err();
     format!("{} {}", refusal.code.sqlstate(), refusal.detail.unwrap_or(refusal.message))
 }
@@ -139,11 +139,11 @@ fn an_empty_first_answer_is_asked_for_again() {
 }
 
 #[test]
-fn wrong_passwords_and_roles_that_do_not_exist_are_told_the_same() {
-    let wrong = told(run(&mut exchange(Channel::Plain), &Client::new("pen"), SCRAM_SHA_256));
+fn wrong_passwords_and_roles_that_do_not_exist_are_reported_the_same() {
+    let wrong = reported(run(&mut exchange(Channel::Plain), &Client::new("pen"), SCRAM_SHA_256));
     assert_eq!(wrong, "28P01 password authentication failed for user \"anna\"");
     let nobody = || Exchange::new("anna", None, &mock(), Channel::Plain);
-    assert_eq!(told(run(&mut nobody(), &Client::new("pencil"), SCRAM_SHA_256)), wrong);
+    assert_eq!(reported(run(&mut nobody(), &Client::new("pencil"), SCRAM_SHA_256)), wrong);
     // The same salt each time, another for another role, and another server has others.
     let salt = |mut exchange: Exchange| {
         let first = String::from_utf8(sent(exchange.receive(&Client::new("x").initial(SCRAM_SHA_256)))).unwrap();
@@ -168,7 +168,7 @@ fn a_mock_exchange_cannot_be_won() {
     let text = [client.bare().as_bytes(), b",", &first, b",", unproven.as_bytes()].concat();
     let signature = super::hmac(&[0; 32], &[&text]);
     let last = format!("{unproven},p={}", STANDARD.encode(*signature));
-    assert!(told(exchange.receive(last.as_bytes())).starts_with("28P01"));
+    assert!(reported(exchange.receive(last.as_bytes())).starts_with("28P01"));
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn downgrades_and_stripped_bindings_are_detected() {
             "08P01 unsupported SCRAM channel-binding type \"tls-unique\"",
         ),
     ] {
-        let result = told(run(&mut exchange(channel), &client, mechanism));
+        let result = reported(run(&mut exchange(channel), &client, mechanism));
         assert!(result.starts_with(expected), "{result}, not {expected}");
     }
 }
@@ -211,7 +211,7 @@ fn a_header_that_changes_between_messages_is_refused() {
         let mut exchange = exchange(Channel::Plain);
         let answer = sent(exchange.receive(&client.initial(SCRAM_SHA_256)));
         client.header = then.into();
-        let result = told(exchange.receive(&client.last(&answer).0));
+        let result = reported(exchange.receive(&client.last(&answer).0));
         assert_eq!(result, "08P01 unexpected SCRAM channel-binding attribute in client-final-message");
     }
 }
@@ -236,7 +236,7 @@ fn malformed_first_messages_are_refused_as_postgresql_does() {
         ("n,,n=a,r=a,1=b", "08P01 Attribute expected, but found invalid character \"'1'\"."),
         ("n,,n=a,r=a,b", "08P01 Expected character \"=\" for attribute \"b\"."),
     ] {
-        assert_eq!(told(exchange(Channel::Plain).receive(&initial(SCRAM_SHA_256, Some(message.as_bytes())))), expected, "{message:?}");
+        assert_eq!(reported(exchange(Channel::Plain).receive(&initial(SCRAM_SHA_256, Some(message.as_bytes())))), expected, "{message:?}");
     }
     assert!(exchange(Channel::Plain).receive(&initial(SCRAM_SHA_256, Some(b"n,,n=a,r=a,x=ignored"))).is_ok());
 }
@@ -256,7 +256,7 @@ fn malformed_initial_responses_are_refused() {
         (initial("", Some(b"n,,n=,r=a")), "08P01 client selected an invalid SASL authentication mechanism"),
         (vec![b'a'; MAX_MESSAGE + 1], "08P01 invalid message length"),
     ] {
-        assert_eq!(told(exchange(Channel::Plain).receive(&body)), expected, "{body:?}");
+        assert_eq!(reported(exchange(Channel::Plain).receive(&body)), expected, "{body:?}");
     }
 }
 
@@ -273,7 +273,7 @@ fn malformed_last_messages_are_refused_and_none_of_a_cut_one_proves() {
     for cut in 0..length {
         let (mut exchange, last) = begun();
         assert!(exchange.receive(&last.as_bytes()[..cut]).is_err(), "{cut} of {length}");
-        assert!(told(exchange.receive(last.as_bytes())).starts_with("08P01"), "a second try");
+        assert!(reported(exchange.receive(last.as_bytes())).starts_with("08P01"), "a second try");
     }
     for at in 0..length {
         let (mut exchange, last) = begun();
@@ -292,7 +292,7 @@ fn malformed_last_messages_are_refused_and_none_of_a_cut_one_proves() {
         (&|last: &str| last.replace("c=biws,", ""), "08P01 Expected attribute \"c\" but found \"'r'\"."),
     ] {
         let (mut exchange, last) = begun();
-        assert_eq!(told(exchange.receive(change(&last).as_bytes())), expected);
+        assert_eq!(reported(exchange.receive(change(&last).as_bytes())), expected);
     }
 }
 
@@ -303,16 +303,16 @@ fn messages_that_are_played_again_or_out_of_order_prove_nothing() {
     let first = sent(one.receive(&client.initial(SCRAM_SHA_256)));
     let (last, _) = client.last(&first);
     assert!(one.receive(&last).is_ok());
-    assert!(told(one.receive(&last)).starts_with("08P01"), "again, after the end");
+    assert!(reported(one.receive(&last)).starts_with("08P01"), "again, after the end");
     // In another exchange the nonce is another.
     let mut two = exchange(Channel::Plain);
     sent(two.receive(&client.initial(SCRAM_SHA_256)));
-    assert_eq!(told(two.receive(&last)), "08P01 Nonce does not match.");
+    assert_eq!(reported(two.receive(&last)), "08P01 Nonce does not match.");
     let mut three = exchange(Channel::Plain);
-    assert!(told(three.receive(&last)).starts_with("08P01"), "the last first");
+    assert!(reported(three.receive(&last)).starts_with("08P01"), "the last first");
     let mut four = exchange(Channel::Plain);
     sent(four.receive(&client.initial(SCRAM_SHA_256)));
-    assert!(told(four.receive(&client.initial(SCRAM_SHA_256))).starts_with("08P01"), "the first twice");
+    assert!(reported(four.receive(&client.initial(SCRAM_SHA_256))).starts_with("08P01"), "the first twice");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What is served now, and its exchange when the files change.
 //!
-//! Files that cannot be served leave what was served, and are told of once, not each time one looks.
+//! Files that cannot be served leave what was served, and are reported once, not each time one looks.
 
 use super::files::{Paths, Served};
 use crate::Refusal;

@@ -110,8 +110,8 @@ fn files_that_change_are_served_and_broken_ones_are_not() {
     let new = served_in(other.path());
     // The certificate alone does not go with the key.
     fs::rename(&new.certificate, &paths.certificate).unwrap();
-    let told = keeper.reload_if_changed().unwrap_err();
-    assert!(told.message.contains("is not the key of"), "{told}");
+    let reported = keeper.reload_if_changed().unwrap_err();
+    assert!(reported.message.contains("is not the key of"), "{reported}");
     assert!(!keeper.reload_if_changed().unwrap(), "told once");
     assert!(keeper.reload().is_err());
     assert_eq!(keeper.current().end_point().unwrap(), first);
@@ -121,8 +121,8 @@ fn files_that_change_are_served_and_broken_ones_are_not() {
     assert_ne!(first, second);
     // Others may read the key.
     fs::set_permissions(&paths.key, fs::Permissions::from_mode(0o644)).unwrap();
-    let told = keeper.reload_if_changed().unwrap_err();
-    assert!(told.message.ends_with("has group or world access") && told.detail.is_some());
+    let reported = keeper.reload_if_changed().unwrap_err();
+    assert!(reported.message.ends_with("has group or world access") && reported.detail.is_some());
     fs::set_permissions(&paths.key, fs::Permissions::from_mode(0o600)).unwrap();
     assert!(keeper.reload_if_changed().unwrap());
     fs::write(&paths.key, "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n").unwrap();
@@ -203,8 +203,8 @@ fn distinguished_names_are_written_as_openssl_writes_rfc_2253() {
     fs::write(&file, &chain[0]).unwrap();
     let arguments = ["x509", "-noout", "-subject", "-nameopt", "RFC2253", "-inform", "DER", "-in"];
     if let Ok(done) = std::process::Command::new("openssl").args(arguments).arg(&file).output() {
-        let told = String::from_utf8_lossy(&done.stdout);
-        assert_eq!(told.trim_end_matches('\n'), format!("subject={expected}"));
+        let reported = String::from_utf8_lossy(&done.stdout);
+        assert_eq!(reported.trim_end_matches('\n'), format!("subject={expected}"));
     }
     let (chain, _) = of(&authority(), "anna", &[(DnType::CustomDnType(vec![1, 2, 3, 4]), "x")]);
     assert_eq!(ClientNames::of(&chain[0]).unwrap().distinguished_name, None);

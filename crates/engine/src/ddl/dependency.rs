@@ -33,7 +33,7 @@ pub(crate) struct Dropping<'a> {
     /// Things that go without a word: parts of what was named.
     internal: BTreeSet<Object>,
     /// What depends on what, in words, for those that were not named.
-    told: Vec<(Object, Object)>,
+    reported: Vec<(Object, Object)>,
     /// Whether tables that go cannot come back.
     for_good: bool,
 }
@@ -61,7 +61,7 @@ impl<'a> Dropping<'a> {
             order: Vec::new(),
             seen: BTreeSet::new(),
             internal: BTreeSet::new(),
-            told: Vec::new(),
+            reported: Vec::new(),
             for_good: false,
         }
     }
@@ -138,15 +138,15 @@ impl<'a> Dropping<'a> {
             at += 1;
             self.dependents(&object);
         }
-        // Who was named is not told, in whatever order.
+        // Who was named is not reported, in whatever order.
         let named = self.internal.clone();
-        self.told.retain(|(dependent, _)| !named.contains(dependent));
+        self.reported.retain(|(dependent, _)| !named.contains(dependent));
     }
 
     fn depends(&mut self, dependent: Object, on: &Object) {
         if self.seen.insert(dependent.clone()) {
             self.order.push(dependent.clone());
-            self.told.push((dependent, on.clone()));
+            self.reported.push((dependent, on.clone()));
         }
     }
 
@@ -363,22 +363,23 @@ impl<'a> Dropping<'a> {
                 super::expiry::refuse_change(self.work, table, *column, "drop")?;
             }
         }
-        if self.told.is_empty() {
+        if self.reported.is_empty() {
             return Ok(());
         }
         if cascade {
-            if let [(dependent, _)] = self.told.as_slice() {
+            if let [(dependent, _)] = self.reported.as_slice() {
                 self.work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("drop cascades to {}", self.describe(dependent)));
             } else {
-                let lines: Vec<String> = self.told.iter().map(|(d, _)| format!("drop cascades to {}", self.describe(d))).collect();
-                let error = PgError::new(SqlState::SUCCESSFUL_COMPLETION, format!("drop cascades to {} other objects", self.told.len()))
-                    .detail(lines.join("\n"));
+                let lines: Vec<String> = self.reported.iter().map(|(d, _)| format!("drop cascades to {}", self.describe(d))).collect();
+                let error =
+                    PgError::new(SqlState::SUCCESSFUL_COMPLETION, format!("drop cascades to {} other objects", self.reported.len()))
+                        .detail(lines.join("\n"));
                 self.work.ctx.session.notice("NOTICE", error);
             }
             return Ok(());
         }
         let lines: Vec<String> =
-            self.told.iter().map(|(d, on)| format!("{} depends on {}", self.describe(d), self.described_below(on))).collect();
+            self.reported.iter().map(|(d, on)| format!("{} depends on {}", self.describe(d), self.described_below(on))).collect();
         let message = match single {
             Some(what) => format!("cannot drop {what} because other objects depend on it"),
             None => "cannot drop desired object(s) because other objects depend on them".to_owned(),

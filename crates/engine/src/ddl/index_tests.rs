@@ -79,8 +79,8 @@ async fn planted_faults_are_found_and_repaired() {
         m.put(storage("p"), &extra, INDEX_FAMILY, &[], &p[0].1);
     })
     .await;
-    let told = answer(&mut s, "CHECK TABLE t").await;
-    let kinds: Vec<(&str, &str)> = told
+    let answered = answer(&mut s, "CHECK TABLE t").await;
+    let kinds: Vec<(&str, &str)> = answered
         .split("; ")
         .map(|line| {
             let mut parts = line.split('|');
@@ -89,8 +89,8 @@ async fn planted_faults_are_found_and_repaired() {
         .collect();
     let mut sorted = kinds.clone();
     sorted.sort_unstable();
-    assert_eq!(sorted, [("i", "missing"), ("i", "wrong value"), ("p", "extra"), ("u", "stale"), ("u", "unreadable")], "{told}");
-    assert!(told.contains("p|extra") && told.contains("|77|f"), "{told}");
+    assert_eq!(sorted, [("i", "missing"), ("i", "wrong value"), ("p", "extra"), ("u", "stale"), ("u", "unreadable")], "{answered}");
+    assert!(answered.contains("p|extra") && answered.contains("|77|f"), "{answered}");
     let repaired = answer(&mut s, "CHECK TABLE t REPAIR").await;
     assert!(repaired.split("; ").all(|line| line.ends_with("|t")) && repaired.split("; ").count() == 5, "{repaired}");
     assert_eq!(answer(&mut s, "CHECK TABLE t").await, "");
@@ -145,10 +145,10 @@ async fn faults_are_found_where_entries_may_be_left_of_what_has_ended() {
     })
     .await;
     for (name, wanted) in [("k", "ki|missing ki|wrong value ku|wrong value"), ("h", "hi|missing hi|stale"), ("g", "gi|missing")] {
-        let told = answer(&mut s, &format!("CHECK TABLE {name}")).await;
-        let mut kinds: Vec<String> = told.split("; ").map(|line| line.split('|').take(2).collect::<Vec<_>>().join("|")).collect();
+        let answered = answer(&mut s, &format!("CHECK TABLE {name}")).await;
+        let mut kinds: Vec<String> = answered.split("; ").map(|line| line.split('|').take(2).collect::<Vec<_>>().join("|")).collect();
         kinds.sort_unstable();
-        assert_eq!(kinds.join(" "), wanted, "{told}");
+        assert_eq!(kinds.join(" "), wanted, "{answered}");
         let repaired = answer(&mut s, &format!("CHECK TABLE {name} REPAIR")).await;
         assert!(repaired.split("; ").all(|line| line.ends_with("|t")), "{repaired}");
         assert_eq!(answer(&mut s, &format!("CHECK TABLE {name}")).await, "");
@@ -264,15 +264,15 @@ async fn drift_is_found_without_being_asked_for_and_kept() {
     {
         answer(&mut s, sql).await;
     }
-    let told = "SELECT indexrelname, entries, faults, background, failure FROM pg_stat_index_check WHERE relname = 't'";
+    let answered = "SELECT indexrelname, entries, faults, background, failure FROM pg_stat_index_check WHERE relname = 't'";
     let mut wait = async |wanted: &str| {
         for _ in 0..400 {
-            if answer(&mut s, told).await == wanted {
+            if answer(&mut s, answered).await == wanted {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        panic!("{}", answer(&mut s, told).await);
+        panic!("{}", answer(&mut s, answered).await);
     };
     wait("i|20|0|t|NULL").await;
     let index = table(&database, "t").indexes[0].clone();
@@ -289,7 +289,7 @@ async fn drift_is_found_without_being_asked_for_and_kept() {
     let kept = answer(&mut s, "SELECT checks > 1, faults_ever > 0, last_check <= now() FROM pg_stat_index_check").await;
     assert_eq!(kept, "t|t|t");
     answer(&mut s, "CHECK TABLE t").await;
-    assert_eq!(answer(&mut s, told).await, "i|20|0|f|NULL");
+    assert_eq!(answer(&mut s, answered).await, "i|20|0|f|NULL");
 }
 
 #[tokio::test]
@@ -318,11 +318,11 @@ async fn some_rows_are_checked_and_repaired() {
     assert_eq!(answer(&mut s, "CHECK INDEX i WHERE id > 2").await, "");
     // The index is not asked for the rows.
     for condition in ["id = 1", "a = 1", "a BETWEEN 1 AND 1 OR id = 1"] {
-        let told = answer(&mut s, &format!("CHECK INDEX i WHERE {condition}")).await;
-        assert!(told.starts_with("i|missing") && !told.contains("; "), "{condition}: {told}");
+        let answered = answer(&mut s, &format!("CHECK INDEX i WHERE {condition}")).await;
+        assert!(answered.starts_with("i|missing") && !answered.contains("; "), "{condition}: {answered}");
     }
-    let told = answer(&mut s, "CHECK TABLE t WHERE id = 2").await;
-    assert!(told.starts_with("i|stale") && !told.contains("; "), "{told}");
+    let answered = answer(&mut s, "CHECK TABLE t WHERE id = 2").await;
+    assert!(answered.starts_with("i|stale") && !answered.contains("; "), "{answered}");
     assert!(answer(&mut s, "CHECK INDEX i WHERE id = 1 REPAIR").await.ends_with("|t"));
     assert_eq!(entries(&database, i).await.len(), sound.len() + 1);
     assert!(answer(&mut s, "CHECK INDEX i WHERE id < 5 REPAIR").await.ends_with("|t"));

@@ -314,12 +314,12 @@ fn duplicate(
         .collect();
     let schema = work.catalog().schema(table.schema).map_or_else(String::new, |s| s.name.clone());
     let error = PgError::new(SqlState::UNIQUE_VIOLATION, format!("could not create unique index \"{index}\""));
-    let told = !hides_rows(&work.authority(), work.ctx.role, table);
+    let may_see = !hides_rows(&work.authority(), work.ctx.role, table);
     let detail = || format!("Key ({})=({}) is duplicated.", names.join(", "), texts.join(", "));
-    if told { error.detail(detail()) } else { error }.schema(schema).table(table.name.clone()).constraint(index)
+    if may_see { error.detail(detail()) } else { error }.schema(schema).table(table.name.clone()).constraint(index)
 }
 
-/// Fills indexes of a table with the rows that it has, for a command that is told with the progress.
+/// Fills indexes of a table with the rows that it has, for a command whose progress is shown.
 pub(crate) async fn build_indexes(work: Work<'_>, table: &TableDescriptor, indexes: &[Oid], command: &'static str) -> PgResult<()> {
     let total = work.ctx.database.tables.approximate_rows(table.storage).await?;
     let watched = Watched::start(work.ctx, table.oid, indexes, command, total);

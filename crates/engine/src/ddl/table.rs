@@ -41,7 +41,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
             work.notice(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
             return Ok(tag.into());
         }
-        // That there is nothing to be like is told first.
+        // That there is nothing to be like is reported first.
         for element in &create.elements {
             if let TableElement::Like { name, .. } = element
                 && work.find(name)?.is_none()
@@ -156,7 +156,7 @@ fn merge_keys(constraints: &mut Vec<(Option<ColumnId>, Constraint)>, builder: &T
         Some((columns, include, key.nulls_not_distinct, constraint.deferrable.unwrap_or(deferred), deferred))
     };
     let primary = |c: &Constraint| matches!(c.kind, ConstraintKind::PrimaryKey(_));
-    // Two primary keys are an error, told later.
+    // Two primary keys are an error, reported later.
     if constraints.iter().filter(|(_, c)| primary(c)).count() > 1 {
         return;
     }

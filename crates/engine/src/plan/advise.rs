@@ -317,17 +317,17 @@ mod tests {
             ("SELECT pad FROM o JOIN t ON b = x", "CREATE INDEX ON t (b)", "LookupJoinExec"),
             ("UPDATE t SET c = 1 WHERE b = 5", "CREATE INDEX ON t (b)", "IndexLookupExec"),
         ] {
-            let told = answer(&mut s, &format!("EXPLAIN (ADVISE) {sql}")).await;
-            let all: Vec<&str> = told.split("; Advice: ").skip(1).collect();
-            let advice = all.iter().find(|a| a.starts_with(wanted)).unwrap_or_else(|| panic!("{sql}: {told}"));
+            let answered = answer(&mut s, &format!("EXPLAIN (ADVISE) {sql}")).await;
+            let all: Vec<&str> = answered.split("; Advice: ").skip(1).collect();
+            let advice = all.iter().find(|a| a.starts_with(wanted)).unwrap_or_else(|| panic!("{sql}: {answered}"));
             assert!(advice.contains("times less (estimated)"), "{sql}: {advice}");
-            assert!(!told.contains(node), "{sql}: {told}");
+            assert!(!answered.contains(node), "{sql}: {answered}");
             let statements: Vec<&str> = advice.split(": ").next().unwrap().split("; ").collect();
             for (n, statement) in statements.iter().enumerate() {
                 answer(&mut s, &statement.replace("INDEX ON", &format!("INDEX made{n} ON"))).await;
             }
-            let told = answer(&mut s, &format!("EXPLAIN (ADVISE) {sql}")).await;
-            assert!(told.contains("made0") && told.contains(node), "{sql}: {told}");
+            let answered = answer(&mut s, &format!("EXPLAIN (ADVISE) {sql}")).await;
+            assert!(answered.contains("made0") && answered.contains(node), "{sql}: {answered}");
             for n in 0..statements.len() {
                 answer(&mut s, &format!("DROP INDEX made{n}")).await;
             }
@@ -335,10 +335,10 @@ mod tests {
         for sql in
             ["SELECT pad FROM t WHERE id = 5", "SELECT pad FROM t", "SELECT x FROM o WHERE x = 3", "SELECT pad FROM t WHERE a + b = 3"]
         {
-            let told = answer(&mut s, &format!("EXPLAIN (ADVISE) {sql}")).await;
-            assert!(told.contains("Advice: none"), "{sql}: {told}");
+            let answered = answer(&mut s, &format!("EXPLAIN (ADVISE) {sql}")).await;
+            assert!(answered.contains("Advice: none"), "{sql}: {answered}");
         }
-        let told = answer(&mut s, "EXPLAIN (ADVISE, FORMAT JSON) SELECT pad FROM t WHERE b = 5").await;
-        assert!(told.contains("\"Statements\"") && told.contains("CREATE INDEX ON t (b)"), "{told}");
+        let answered = answer(&mut s, "EXPLAIN (ADVISE, FORMAT JSON) SELECT pad FROM t WHERE b = 5").await;
+        assert!(answered.contains("\"Statements\"") && answered.contains("CREATE INDEX ON t (b)"), "{answered}");
     }
 }

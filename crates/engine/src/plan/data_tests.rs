@@ -63,8 +63,8 @@ async fn a_plan_says_nothing_of_its_transaction_and_runs_in_another() {
         "INSERT INTO u SELECT i, i * 3 FROM generate_series(1, 3) i",
         "ANALYZE",
     ] {
-        let told = answer(&mut writer, sql).await;
-        assert!(!told.contains(':'), "{sql}: {told}");
+        let answered = answer(&mut writer, sql).await;
+        assert!(!answered.contains(':'), "{sql}: {answered}");
     }
     let (mut first, mut second) = (connect(&database), connect(&database));
     for session in [&mut first, &mut second] {
@@ -90,8 +90,8 @@ async fn a_plan_says_nothing_of_its_transaction_and_runs_in_another() {
         plans.push((plan, before));
     }
     // Another transaction, which sees what was committed since, plans the same.
-    let told = answer(&mut writer, "INSERT INTO t VALUES (4000, 1, 'other', 1)").await;
-    assert_eq!(told, "INSERT 0 1");
+    let answered = answer(&mut writer, "INSERT INTO t VALUES (4000, 1, 'other', 1)").await;
+    assert_eq!(answered, "INSERT 0 1");
     let mut third = connect(&database);
     answer(&mut third, "SET stoa.force_index = on; BEGIN; SELECT 1").await;
     for (sql, _, _) in cases {

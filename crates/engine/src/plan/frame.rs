@@ -75,7 +75,7 @@ pub(super) struct RangeKey {
     pub nulls_first: bool,
 }
 
-/// The call as a function of DataFusion's, told apart by its name.
+/// The call as a function of DataFusion's, distinguished by its name.
 pub(super) struct FramedUdwf {
     call: Arc<FramedCall>,
     name: String,

@@ -23,8 +23,8 @@ pub(super) fn plan(planner: &Planner, history: &HistoryScan) -> PgResult<Logical
         Span::Changes => Times::Changes,
     };
     let stored = history.scan.columns.iter().map(|(id, col)| (Given::Stored(*id), *col));
-    let told = history.told.iter().map(|(told, col)| (Given::Told(*told), *col));
-    let used = stored.chain(told).filter(|(_, col)| planner.is_used(*col)).map(|(given, col)| (given, column_name(col)));
+    let own = history.version_columns.iter().map(|(own, col)| (Given::Version(*own), *col));
+    let used = stored.chain(own).filter(|(_, col)| planner.is_used(*col)).map(|(given, col)| (given, column_name(col)));
     let used: Vec<_> = used.collect();
     let source = provider_as_source(Arc::new(HistoryTable::new(&history.scan.table, &used, times)?));
     let builder = LogicalPlanBuilder::scan(history.scan.table.name.clone(), source, None).map_err(from_datafusion)?;

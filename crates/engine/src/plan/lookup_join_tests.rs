@@ -21,8 +21,8 @@ async fn lookup_joins_answer_as_hash_joins_do() {
         "DELETE FROM b WHERE id = 14",
         "INSERT INTO b VALUES (1000, 7, 'own', 0.50, 5)",
     ] {
-        let told = answer(&mut s, sql).await;
-        assert!(!told.contains(':'), "{sql}: {told}");
+        let answered = answer(&mut s, sql).await;
+        assert!(!answered.contains(':'), "{sql}: {answered}");
     }
     for (sql, by) in [
         ("SELECT s, id, v FROM a JOIN b ON id = r", "Inner, table=b, by=primary key"),

@@ -18,8 +18,8 @@ async fn ways_to_read_agree_and_can_be_switched_off() {
         "UPDATE t SET c = 900, b = 3 WHERE id IN (17, 4000)",
         "DELETE FROM t WHERE id IN (1, 5000)",
     ] {
-        let told = answer(&mut s, sql).await;
-        assert!(!told.contains(':'), "{sql}: {told}");
+        let answered = answer(&mut s, sql).await;
+        assert!(!answered.contains(':'), "{sql}: {answered}");
     }
     for (sql, setting, shown) in [
         ("SELECT id FROM t WHERE b = 77 ORDER BY id", "stoa.enable_skipscan", "skip=[a], then=[77]"),
@@ -57,7 +57,7 @@ async fn ways_to_read_agree_and_can_be_switched_off() {
         assert_eq!(answer(&mut s, sql).await, found, "{sql}");
         answer(&mut s, "RESET ALL").await;
     }
-    // What was compared is told.
+    // What was compared is shown.
     let explained = answer(&mut s, "EXPLAIN SELECT id, d FROM t WHERE c < 800 OR d < 'd9'").await;
     assert!(explained.contains("tc or td: costs"), "{explained}");
     let explained = answer(&mut s, "EXPLAIN SELECT * FROM t ORDER BY d, id LIMIT 4900").await;
@@ -100,12 +100,12 @@ async fn what_wants_the_first_row_of_each_value_reads_no_others() {
         // A value may have rows in each bucket.
         ("SELECT g, max(at) FROM salted GROUP BY g", "rows_read=20, seeks=22"),
     ] {
-        let told = answer(&mut s, &format!("EXPLAIN ANALYZE {sql}")).await;
-        assert!(told.contains(read), "{sql}: {told}");
+        let answered = answer(&mut s, &format!("EXPLAIN ANALYZE {sql}")).await;
+        assert!(answered.contains(read), "{sql}: {answered}");
         let found = answer(&mut s, sql).await;
         answer(&mut s, "SET stoa.enable_skipscan = off").await;
         assert!(!answer(&mut s, &format!("EXPLAIN {sql}")).await.contains("skip over"), "{sql}");
-        let rows = |told: String| told.split(';').map(|row| row.trim().to_owned()).collect::<Vec<_>>();
+        let rows = |answered: String| answered.split(';').map(|row| row.trim().to_owned()).collect::<Vec<_>>();
         let (mut all, mut first) = (rows(answer(&mut s, sql).await), rows(found));
         if !sql.contains("ORDER BY g") || !sql.contains("LIMIT") {
             all.sort();
@@ -129,8 +129,8 @@ async fn what_wants_the_first_row_of_each_value_reads_no_others() {
         "SELECT DISTINCT ON (g) g, at FROM t ORDER BY g, v, at",
         "SELECT g, max(at) FROM t GROUP BY ROLLUP (g)",
     ] {
-        let told = answer(&mut s, &format!("EXPLAIN {sql}")).await;
-        assert!(!told.contains("skip over") && told.contains("table=t"), "{sql}: {told}");
+        let answered = answer(&mut s, &format!("EXPLAIN {sql}")).await;
+        assert!(!answered.contains("skip over") && answered.contains("table=t"), "{sql}: {answered}");
     }
 }
 
@@ -150,7 +150,7 @@ async fn a_limited_side_of_a_join_stays_as_it_is() {
     }
     for setting in ["on", "off"] {
         answer(&mut s, &format!("SET stoa.enable_lookupjoin = {setting}")).await;
-        let told = answer(&mut s, "SELECT v FROM (SELECT * FROM x ORDER BY id LIMIT 10) x JOIN y USING (id)").await;
-        assert_eq!(told, "9", "{setting}");
+        let answered = answer(&mut s, "SELECT v FROM (SELECT * FROM x ORDER BY id LIMIT 10) x JOIN y USING (id)").await;
+        assert_eq!(answered, "9", "{setting}");
     }
 }

@@ -45,8 +45,8 @@ impl Names {
                 Rel::History(history) => {
                     let scan = &history.scan;
                     let stored = scan.columns.iter().filter_map(|(id, col)| Some((*col, scan.table.column(*id)?.name.as_str())));
-                    let told = history.told.iter().map(|(told, col)| (*col, told.name()));
-                    columns.extend(stored.chain(told).map(|(col, name)| (column_name(col), scan.alias.clone(), name.to_owned())));
+                    let own = history.version_columns.iter().map(|(own, col)| (*col, own.name()));
+                    columns.extend(stored.chain(own).map(|(col, name)| (column_name(col), scan.alias.clone(), name.to_owned())));
                 }
                 Rel::Virtual { name, columns: own, .. } => {
                     columns.extend(own.iter().map(|(col, column, _)| (column_name(*col), name.clone(), column.clone())));

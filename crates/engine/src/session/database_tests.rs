@@ -23,15 +23,15 @@ fn refused(database: &Database, name: &str, user: &str) -> String {
 }
 
 async fn all(session: &mut Session, statements: &[(&str, &str)]) {
-    for (sql, told) in statements {
-        assert_eq!(answer(session, sql).await, *told, "{sql}");
+    for (sql, answered) in statements {
+        assert_eq!(answer(session, sql).await, *answered, "{sql}");
     }
 }
 
 async fn done(session: &mut Session, statements: &[&str]) {
     for sql in statements {
-        let told = answer(session, sql).await;
-        assert!(!told.contains(": "), "{sql}: {told}");
+        let answered = answer(session, sql).await;
+        assert!(!answered.contains(": "), "{sql}: {answered}");
     }
 }
 
@@ -53,8 +53,8 @@ async fn who_is_let_into_which() {
     // Superusers are not counted out.
     drop((connect(&database, "one"), anna));
     done(&mut stoa, &["REVOKE CONNECT ON DATABASE one FROM PUBLIC", "GRANT CONNECT ON DATABASE one TO bert"]).await;
-    let told = "42501: permission denied for database \"one\" / User does not have CONNECT privilege.";
-    assert_eq!(refused(&database, "one", "anna"), told);
+    let answered = "42501: permission denied for database \"one\" / User does not have CONNECT privilege.";
+    assert_eq!(refused(&database, "one", "anna"), answered);
     drop((try_connect(&database, "one", "bert").unwrap(), try_connect(&database, "stoa", "anna").unwrap()));
     done(&mut stoa, &["ALTER DATABASE one ALLOW_CONNECTIONS false"]).await;
     assert_eq!(refused(&database, "one", "stoa"), "55000: database \"one\" is not currently accepting connections");
@@ -148,8 +148,8 @@ async fn nothing_is_left_of_one_that_is_dropped() {
     // One of the same name is another.
     done(&mut stoa, &["CREATE DATABASE one"]).await;
     all(&mut connect(&database, "one"), &[("SELECT count(*) FROM pg_class WHERE relname = 't'", "0"), ("SHOW work_mem", "4MB")]).await;
-    let told = "2BP01: cannot drop database stoa because it is the first one";
-    all(&mut connect(&database, "one"), &[("DROP DATABASE stoa", told)]).await;
+    let answered = "2BP01: cannot drop database stoa because it is the first one";
+    all(&mut connect(&database, "one"), &[("DROP DATABASE stoa", answered)]).await;
 }
 
 #[tokio::test]
@@ -165,8 +165,8 @@ async fn one_in_use_stays() {
     let mut bert = try_connect(&database, "stoa", "bert").unwrap();
     all(&mut bert, &[("DROP DATABASE one WITH (FORCE)", "42501: must be a superuser to terminate superuser process")]).await;
     drop(first);
-    let told = "42501: must be a member of the role whose process is being terminated or member of pg_signal_backend";
-    all(&mut bert, &[("DROP DATABASE one WITH (FORCE)", told)]).await;
+    let answered = "42501: must be a member of the role whose process is being terminated or member of pg_signal_backend";
+    all(&mut bert, &[("DROP DATABASE one WITH (FORCE)", answered)]).await;
     let one = format!("{in_use} / There is 1 other session using the database.");
     all(&mut bert, &[("DROP DATABASE one", &one)]).await;
     // What failed lets others in again.
@@ -177,8 +177,8 @@ async fn one_in_use_stays() {
         assert_eq!(refused(&database, "one", "stoa"), "55006: database \"one\" is being dropped or renamed");
         drop(second);
     };
-    let (told, ()) = tokio::join!(answer(&mut bert, "ALTER DATABASE one RENAME TO two"), ends);
-    assert_eq!(told, "ALTER DATABASE");
+    let (answered, ()) = tokio::join!(answer(&mut bert, "ALTER DATABASE one RENAME TO two"), ends);
+    assert_eq!(answered, "ALTER DATABASE");
     drop(connect(&database, "two"));
     let third = try_connect(&database, "two", "bert").unwrap();
     let ends = async {
@@ -186,8 +186,8 @@ async fn one_in_use_stays() {
         assert!(third.shared().is_terminated());
         drop(third);
     };
-    let (told, ()) = tokio::join!(answer(&mut bert, "DROP DATABASE two (FORCE)"), ends);
-    assert_eq!(told, "DROP DATABASE");
+    let (answered, ()) = tokio::join!(answer(&mut bert, "DROP DATABASE two (FORCE)"), ends);
+    assert_eq!(answered, "DROP DATABASE");
 }
 
 #[tokio::test]
@@ -214,8 +214,8 @@ async fn channels_and_keys_are_of_a_database() {
     done(&mut one, &["COMMIT", "CREATE SEQUENCE s"]).await;
     let sequence = answer(&mut one, "SELECT 's'::regclass::oid").await;
     all(&mut stoa, &[(&format!("SELECT pg_get_constraintdef({oid}), {oid}::regclass::text"), &format!("NULL|{oid}"))]).await;
-    let told = answer(&mut stoa, &format!("SELECT nextval({sequence}::oid::regclass)")).await;
-    assert!(told.starts_with("42P01: "), "{told}");
+    let answered = answer(&mut stoa, &format!("SELECT nextval({sequence}::oid::regclass)")).await;
+    assert!(answered.starts_with("42P01: "), "{answered}");
 }
 
 #[tokio::test]
@@ -227,8 +227,8 @@ async fn a_role_is_not_dropped_while_another_database_names_it() {
     done(&mut one, &["CREATE TABLE t (id int)", "BEGIN", "GRANT SELECT ON t TO anna"]).await;
     done(&mut stoa, &["BEGIN", "DROP ROLE anna"]).await;
     done(&mut one, &["COMMIT"]).await;
-    let told = "2BP01: role \"anna\" cannot be dropped because some objects depend on it / 1 object in database one";
-    all(&mut stoa, &[("COMMIT", told), ("DROP ROLE anna", told)]).await;
+    let answered = "2BP01: role \"anna\" cannot be dropped because some objects depend on it / 1 object in database one";
+    all(&mut stoa, &[("COMMIT", answered), ("DROP ROLE anna", answered)]).await;
     done(&mut one, &["REVOKE SELECT ON t FROM anna", "BEGIN", "GRANT SELECT ON t TO anna"]).await;
     done(&mut stoa, &["DROP ROLE anna"]).await;
     all(&mut one, &[("COMMIT", "42704: the role was dropped by another transaction")]).await;

@@ -69,7 +69,7 @@ async fn of_two_who_bring_a_table_back_one_does() {
     let waiting = tokio::spawn(async move { answer(&mut second, "UNDROP TABLE t RENAME TO u").await });
     tokio::task::yield_now().await;
     assert_eq!(answer(&mut first, "COMMIT").await, "COMMIT");
-    let told = waiting.await.unwrap();
-    assert!(told.starts_with("42P01"), "{told}");
+    let answered = waiting.await.unwrap();
+    assert!(answered.starts_with("42P01"), "{answered}");
     assert_eq!(answer(&mut first, "SELECT count(*) FROM t").await, "2");
 }

@@ -14,8 +14,8 @@ fn connect(database: &Database, user: &str) -> Session {
 }
 
 async fn all(session: &mut Session, statements: &[(&str, &str)]) {
-    for (sql, told) in statements {
-        assert_eq!(answer(session, sql).await, *told, "{sql}");
+    for (sql, answered) in statements {
+        assert_eq!(answer(session, sql).await, *answered, "{sql}");
     }
 }
 

@@ -31,8 +31,8 @@ pub struct PreparedStatement {
     /// Types that the client declared; `None` where it left them open.
     pub(crate) declared: Vec<Option<PgType>>,
     pub(super) bound: Mutex<Option<Arc<BoundStatement>>>,
-    /// A client was told, or may count on, what columns it has: they must stay.
-    pub(super) told: AtomicBool,
+    /// Its columns were described to a client, or a client may count on them: they must stay.
+    pub(super) described: AtomicBool,
     /// Its literals were read as parameters, see [`super::shapes`]: what they are is known for that typed tree alone.
     pub(super) recalled: bool,
 }
@@ -45,7 +45,7 @@ impl Prepared {
     }
 }
 
-/// A typed tree with what clients are told of it, and what it was bound against.
+/// A typed tree with what is described of it to clients, and what it was bound against.
 #[derive(Debug)]
 pub(crate) struct BoundStatement {
     pub(crate) bound: Bound,
@@ -220,7 +220,7 @@ impl Session {
             body,
             declared,
             bound: Mutex::default(),
-            told: AtomicBool::new(false),
+            described: AtomicBool::new(false),
             recalled: false,
         };
         self.statement_us = self.database.tables.now_us();
@@ -248,7 +248,7 @@ impl Session {
     /// # Errors
     /// 42P05 if the name is taken.
     pub fn store_prepared(&mut self, name: &str, prepared: Prepared, from_sql: bool) -> PgResult<()> {
-        prepared.inner.told.store(true, Ordering::Relaxed);
+        prepared.inner.described.store(true, Ordering::Relaxed);
         if name.is_empty() {
             self.unnamed = Some(prepared);
             return Ok(());
@@ -301,7 +301,7 @@ impl Session {
     /// The types of parameters and columns.
     ///
     /// # Errors
-    /// What binding raises; 0A000 when the statement's columns are no longer those that were told.
+    /// What binding raises; 0A000 when the statement's columns are no longer those that were described.
     pub fn describe(&mut self, prepared: &Prepared) -> PgResult<Description> {
         let statement = &prepared.inner;
         if statement.bindable().is_some() {
@@ -317,7 +317,7 @@ impl Session {
             Some(Body::Utility(utility)) => self.utility_columns(utility)?,
             _ => None,
         };
-        // Declared parameters of statements that have none are told as declared.
+        // Declared parameters of statements that have none are described as declared.
         let params: Arc<[SqlType]> = if statement.declared.is_empty() {
             Arc::from([])
         } else {
@@ -371,7 +371,7 @@ impl Session {
             };
         }
         let eval = self.eval_context(Arc::clone(&system));
-        // Bound again, parameters keep the types that were told.
+        // Bound again, parameters keep the types that were described.
         let kept: Vec<Option<PgType>>;
         let param_types = match &old {
             Some(old) => {
@@ -384,14 +384,14 @@ impl Session {
         let read_with = old.as_ref().map(|old| Arc::clone(&old.read_with));
         let bound = stoa_sql::bind::bind_again(&context, syntax, read_with.clone())?;
         let columns = output_columns(&bound);
-        // Of DECLARE, CREATE TABLE AS and EXPLAIN no columns of the query were told.
+        // Of DECLARE, CREATE TABLE AS and EXPLAIN no columns of the query were described.
         if let (Some(old), Some(Body::Sql(_))) = (&old, statement.body.as_deref())
-            && statement.told.load(Ordering::Relaxed)
+            && statement.described.load(Ordering::Relaxed)
         {
-            let told = |c: &Option<Arc<[OutputColumn]>>| {
+            let described = |c: &Option<Arc<[OutputColumn]>>| {
                 c.as_ref().map(|c| c.iter().map(|c| (c.name.clone(), c.ty.ty.clone(), c.ty.typmod)).collect::<Vec<_>>())
             };
-            if told(&old.columns) != told(&columns) {
+            if described(&old.columns) != described(&columns) {
                 return Err(PgError::unsupported("cached plan must not change result type"));
             }
         }

@@ -21,8 +21,8 @@ fn refused(database: &Database, user: &str) -> String {
 }
 
 async fn all(session: &mut Session, statements: &[(&str, &str)]) {
-    for (sql, told) in statements {
-        assert_eq!(answer(session, sql).await, *told, "{sql}");
+    for (sql, answered) in statements {
+        assert_eq!(answer(session, sql).await, *answered, "{sql}");
     }
 }
 
@@ -30,8 +30,8 @@ async fn all(session: &mut Session, statements: &[(&str, &str)]) {
 async fn any_name_is_the_first_superuser_until_there_is_a_role() {
     let database = database().await;
     let mut somebody = connect(&database, "somebody");
-    let told = "stoa|stoa|on";
-    all(&mut somebody, &[("SELECT current_user, session_user, current_setting('is_superuser')", told)]).await;
+    let answered = "stoa|stoa|on";
+    all(&mut somebody, &[("SELECT current_user, session_user, current_setting('is_superuser')", answered)]).await;
     assert_eq!(database.trusted_role("postgres").unwrap().name, "stoa");
     assert!(database.login_role("somebody").is_none());
     all(&mut somebody, &[("CREATE ROLE anna LOGIN", "CREATE ROLE"), ("CREATE ROLE group_", "CREATE ROLE")]).await;
@@ -84,9 +84,9 @@ async fn passwords_are_not_shown_to_others() {
     let database = database().await;
     let (mut stoa, mut other) = (connect(&database, "stoa"), connect(&database, "stoa"));
     all(&mut stoa, &[("BEGIN", "BEGIN"), ("CREATE ROLE anna PASSWORD 'very secret'", "CREATE ROLE")]).await;
-    let told =
+    let answered =
         answer(&mut other, "SELECT query FROM pg_stat_activity WHERE state = 'idle in transaction' OR query LIKE '%password%'").await;
-    assert!(told.contains("PASSWORD '********'") && !told.contains("secret"), "{told}");
+    assert!(answered.contains("PASSWORD '********'") && !answered.contains("secret"), "{answered}");
     all(&mut stoa, &[("ROLLBACK", "ROLLBACK")]).await;
 }
 
@@ -111,8 +111,8 @@ async fn rights_stay_over_a_start() {
             "ALTER ROLE anna SET work_mem = '3MB'",
             "REVOKE EXECUTE ON FUNCTION pg_sleep(float8) FROM PUBLIC",
         ] {
-            let told = answer(&mut stoa, sql).await;
-            assert!(!told.contains(": "), "{sql}: {told}");
+            let answered = answer(&mut stoa, sql).await;
+            assert!(!answered.contains(": "), "{sql}: {answered}");
         }
         stoa.close().await;
     }
@@ -162,14 +162,14 @@ async fn two_at_the_same_time_make_no_circle_and_keep_no_ghost() {
     all(&mut one, &[("BEGIN", "BEGIN"), ("GRANT a TO b", "GRANT ROLE")]).await;
     all(&mut two, &[("BEGIN", "BEGIN"), ("GRANT b TO a", "GRANT ROLE")]).await;
     all(&mut one, &[("COMMIT", "COMMIT")]).await;
-    let told = answer(&mut two, "COMMIT").await;
-    assert!(told.starts_with("0LP01: "), "{told}");
+    let answered = answer(&mut two, "COMMIT").await;
+    assert!(answered.starts_with("0LP01: "), "{answered}");
     answer(&mut two, "ROLLBACK").await;
     all(&mut one, &[("BEGIN", "BEGIN"), ("DROP ROLE c", "DROP ROLE")]).await;
     all(&mut two, &[("BEGIN", "BEGIN"), ("GRANT SELECT ON t TO c", "GRANT")]).await;
     all(&mut two, &[("COMMIT", "COMMIT")]).await;
-    let told = answer(&mut one, "COMMIT").await;
-    assert!(told.starts_with("2BP01: "), "{told}");
+    let answered = answer(&mut one, "COMMIT").await;
+    assert!(answered.starts_with("2BP01: "), "{answered}");
     answer(&mut one, "ROLLBACK").await;
     // A grant beside another change of the table undoes nothing.
     all(&mut one, &[("BEGIN", "BEGIN"), ("GRANT INSERT ON t TO c", "GRANT")]).await;
@@ -188,10 +188,10 @@ async fn others_sessions_are_disturbed_and_seen_by_who_may() {
     let (mut a, mut b, mut c) = (connect(&database, "a"), connect(&database, "b"), connect(&database, "c"));
     let pid = |session: &Session| session.shared().pid;
     answer(&mut b, "SELECT 'of b'").await;
-    let told = "42501: must be a member of the role whose query is being canceled or member of pg_signal_backend";
-    all(&mut a, &[(&format!("SELECT pg_cancel_backend({})", pid(&b)), told)]).await;
-    let told = "42501: must be a superuser to terminate superuser process";
-    all(&mut c, &[(&format!("SELECT pg_terminate_backend({})", pid(&stoa)), told)]).await;
+    let answered = "42501: must be a member of the role whose query is being canceled or member of pg_signal_backend";
+    all(&mut a, &[(&format!("SELECT pg_cancel_backend({})", pid(&b)), answered)]).await;
+    let answered = "42501: must be a superuser to terminate superuser process";
+    all(&mut c, &[(&format!("SELECT pg_terminate_backend({})", pid(&stoa)), answered)]).await;
     all(&mut c, &[(&format!("SELECT pg_cancel_backend({})", pid(&b)), "t")]).await;
     let seen = format!("SELECT query FROM pg_stat_activity WHERE pid = {}", pid(&b));
     all(&mut a, &[(&seen, "<insufficient privilege>")]).await;

@@ -103,7 +103,7 @@ impl Session {
             body: Some(body),
             declared: Vec::new(),
             bound,
-            told: AtomicBool::new(false),
+            described: AtomicBool::new(false),
             recalled: true,
         };
         Some((Prepared { inner: Arc::new(statement) }, params))
@@ -169,7 +169,7 @@ impl Session {
             body: Some(Arc::clone(&body)),
             declared,
             bound: Mutex::default(),
-            told: AtomicBool::new(false),
+            described: AtomicBool::new(false),
             recalled: false,
         };
         let bound = self.bound(&statement).ok()?;

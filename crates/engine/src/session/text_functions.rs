@@ -49,7 +49,7 @@ fn suggest(system: &SessionEnvironment, args: &Args<'_>) -> Answer {
     }
     if table.expires.is_some() {
         return Err(PgError::unsupported("suggestions from tables whose rows expire by an expression are not supported").hint(
-            "The words of rows that have ended could not be told from the others. Search with IN SEARCH BOX MODE, which takes typos.",
+            "The words of rows that have ended could not be distinguished from the others. Search with IN SEARCH BOX MODE, which takes typos.",
         ));
     }
     let has = |i: &&IndexDescriptor| i.is_fulltext() && i.state == IndexState::Readable && i.predicate.is_none();

@@ -143,8 +143,8 @@ pub async fn check_and_record(ctx: &StatementContext, target: &CheckTarget) -> P
     let kept = match report {
         Ok(report) => Ok(report),
         Err(error) => {
-            let told = Err(error.message().to_owned());
-            record(&ctx.database.checks, &ctx.database.tables, target, &told, started_us, false).await?;
+            let failure = Err(error.message().to_owned());
+            record(&ctx.database.checks, &ctx.database.tables, target, &failure, started_us, false).await?;
             return Err(error);
         }
     };

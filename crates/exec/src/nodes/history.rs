@@ -30,7 +30,7 @@ use stoa_pg::values::array::of_lists;
 use stoa_pg::values::datetime::epoch::from_unix_micros;
 use stoa_pg::{PgError, PgResult, SqlType};
 use stoa_sql::bind::history::no_history;
-use stoa_sql::typed::tree::Told;
+use stoa_sql::typed::tree::VersionColumn;
 use stoa_table::access::{KeyShape, Predicate, explain, scope};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
 use stoa_table::failure::unknown_past;
@@ -82,7 +82,7 @@ pub fn seen_at(micros: i64) -> Timestamp {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Given {
     Stored(ColumnId),
-    Told(Told),
+    Version(VersionColumn),
 }
 
 /// The past of a table as DataFusion's planner takes it.
@@ -104,7 +104,7 @@ impl HistoryTable {
         let mut list = Vec::with_capacity(columns.len());
         for (given, name) in columns {
             let ty = match given {
-                Given::Told(told) => told.ty(),
+                Given::Version(column) => column.ty(),
                 Given::Stored(id) => {
                     let column = table.column(*id).ok_or_else(|| PgError::internal("a history of a column that does not exist"))?;
                     column.ty.clone()
@@ -124,10 +124,11 @@ impl HistoryTable {
     fn decoded(&self) -> Vec<ColumnId> {
         let stored = |(given, ..): &(Given, String, SqlType)| match given {
             Given::Stored(id) => Some(*id),
-            Given::Told(_) => None,
+            Given::Version(_) => None,
         };
         let mut ids: Vec<ColumnId> = self.columns.iter().filter_map(stored).collect();
-        let compared = matches!(self.times, Times::Difference { .. }) || self.columns.iter().any(|c| c.0 == Given::Told(Told::Changed));
+        let compared =
+            matches!(self.times, Times::Difference { .. }) || self.columns.iter().any(|c| c.0 == Given::Version(VersionColumn::Changed));
         if compared {
             ids.extend(self.source.table.live_columns().filter(|c| !c.hidden).map(|c| c.id));
         }
@@ -233,7 +234,7 @@ impl DisplayAs for HistoryExec {
         write!(f, "HistoryExec: table={}, ranges={}, {what}, columns=[", self.source.table.name, explain::ranges(&key, &self.ranges))?;
         for (at, given) in self.given.iter().enumerate() {
             let name = match given {
-                Given::Told(told) => told.name(),
+                Given::Version(column) => column.name(),
                 Given::Stored(id) => self.source.table.column(*id).map_or("?", |c| c.name.as_str()),
             };
             write!(f, "{}{name}", if at > 0 { ", " } else { "" })?;
@@ -356,7 +357,8 @@ impl Reading {
     fn batch(&mut self) -> Result<RecordBatch> {
         let rows = std::mem::take(&mut self.versions.rows);
         let columns = self.versions.decoder.finish().map_err(DataFusionError::from)?;
-        let compared = matches!(self.versions.times, Times::Difference { .. }) || self.given.contains(&Given::Told(Told::Changed));
+        let compared =
+            matches!(self.versions.times, Times::Difference { .. }) || self.given.contains(&Given::Version(VersionColumn::Changed));
         let changed = if compared { Some(self.changed(&rows, &columns)) } else { None };
         let mut out: Vec<ArrayRef> = Vec::with_capacity(self.given.len());
         for given in self.given.iter() {
@@ -366,10 +368,10 @@ impl Reading {
                     let column = at.and_then(|at| columns.get(at)).map(Arc::clone);
                     column.ok_or_else(|| PgError::internal("a history without a column"))?
                 }
-                Given::Told(Told::RowStart) => times(rows.iter().map(|row| row.start)),
-                Given::Told(Told::RowEnd) => times(rows.iter().map(|row| row.end)),
-                Given::Told(Told::Operation) => Arc::new(rows.iter().map(|row| row.operation).collect::<StringViewArray>()),
-                Given::Told(Told::Changed) => names(changed.as_deref().unwrap_or_default())?,
+                Given::Version(VersionColumn::RowStart) => times(rows.iter().map(|row| row.start)),
+                Given::Version(VersionColumn::RowEnd) => times(rows.iter().map(|row| row.end)),
+                Given::Version(VersionColumn::Operation) => Arc::new(rows.iter().map(|row| row.operation).collect::<StringViewArray>()),
+                Given::Version(VersionColumn::Changed) => names(changed.as_deref().unwrap_or_default())?,
             });
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
@@ -407,7 +409,7 @@ impl Reading {
 
 fn times(micros: impl Iterator<Item = i64>) -> ArrayRef {
     let values: TimestampMicrosecondArray = micros.map(from_unix_micros).collect();
-    Arc::new(values.with_data_type(Told::RowStart.ty().arrow))
+    Arc::new(values.with_data_type(VersionColumn::RowStart.ty().arrow))
 }
 
 fn names(changed: &[Option<Vec<&str>>]) -> Result<ArrayRef> {

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use stoa_table::access::{Comparison, Predicate};
 use stoa_table::catalog::ColumnId;
 
-/// A value by which rows are told apart.
+/// A value by which rows are distinguished.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Value {
     Int(i64),

@@ -1,6 +1,6 @@
 //! NOT NULL and CHECK, and the texts of violations.
 //!
-//! PostgreSQL checks row by row: the first row that fails is the one that is told, and of its constraints NOT NULL comes first,
+//! PostgreSQL checks row by row: the first row that fails is the one that is reported, and of its constraints NOT NULL comes first,
 //! by column, then CHECK by name, then uniqueness.
 
 use super::policy::Conditions;

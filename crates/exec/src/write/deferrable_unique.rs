@@ -70,7 +70,7 @@ pub async fn claim(writer: &TableWriter, index: &IndexWriter, entries: &Entries<
     let values = entries.parts.iter().map(|array| Ok(take(array, &positions, None)?)).collect::<PgResult<Vec<_>>>()?;
     txn.defer(Box::new(DeferredCheck {
         constraint: constraint.oid,
-        told: may_read(&writer.ctx, &writer.table, columns_of_parts(&index.descriptor)),
+        shows_values: may_read(&writer.ctx, &writer.table, columns_of_parts(&index.descriptor)),
         until_commit: txn.is_deferred(constraint),
         kind: CheckKind::Unique { table: Arc::clone(&writer.table), index: index.descriptor.oid, keys: doubtful, values },
     }));
@@ -144,7 +144,7 @@ pub async fn check(
     index: Oid,
     keys: &KeyList,
     values: &[ArrayRef],
-    told: bool,
+    shows_values: bool,
 ) -> PgResult<()> {
     let catalog = txn.catalog();
     // As it is now: the table may have been written anew, or the constraint dropped.
@@ -157,7 +157,7 @@ pub async fn check(
         if owners(&view, table, &codec, key, expiry.as_ref()).await?.len() > 1 {
             let eval = EvalContext::default();
             let parts = index_parts(&Definitions { catalog: &catalog, path: &[], eval: &eval }, table, index);
-            let key = if told { Some(key_text(&eval, &parts, values, row)?) } else { None };
+            let key = if shows_values { Some(key_text(&eval, &parts, values, row)?) } else { None };
             return Err(violation(txn, table, index, key));
         }
     }

@@ -26,8 +26,8 @@ use stoa_table::txn::{Isolation, Transaction};
 #[derive(Clone, Debug)]
 pub struct DeferredCheck {
     pub constraint: Oid,
-    /// The role that wrote the rows may be told of their values.
-    pub told: bool,
+    /// Messages may show the values: the role that wrote the rows may read them.
+    pub shows_values: bool,
     /// Until the commit, rather than until the end of the statement.
     pub until_commit: bool,
     pub kind: CheckKind,
@@ -105,11 +105,11 @@ pub async fn run_constraints(txn: &Transaction, constraints: Option<&[Oid]>) -> 
 pub(super) async fn run(txn: &Transaction, check: &DeferredCheck) -> PgResult<()> {
     match &check.kind {
         CheckKind::Unique { table, index, keys, values } => {
-            super::deferrable_unique::check(txn, table, *index, keys, values, check.told).await
+            super::deferrable_unique::check(txn, table, *index, keys, values, check.shows_values).await
         }
-        CheckKind::Child { child, fk, keys, values } => check_children(txn, child, fk, keys, values, check.told).await,
+        CheckKind::Child { child, fk, keys, values } => check_children(txn, child, fk, keys, values, check.shows_values).await,
         CheckKind::Parent { parent, child, fk, values, may_return } => {
-            check_parents(txn, parent, child, fk, values, (*may_return, check.told)).await
+            check_parents(txn, parent, child, fk, values, (*may_return, check.shows_values)).await
         }
     }
 }
@@ -120,7 +120,7 @@ async fn check_children(
     fk: &ForeignKeyDescriptor,
     keys: &KeyList,
     values: &[ArrayRef],
-    told: bool,
+    shows_values: bool,
 ) -> PgResult<()> {
     let catalog = txn.catalog();
     let Some(parent) = catalog.table(fk.referenced_table) else { return Ok(()) };
@@ -157,16 +157,16 @@ async fn check_children(
         if found || !still_there(txn, child, fk, keys.get(*row), values, *row).await? {
             continue;
         }
-        let key = shown_key(told, child, &fk.columns, values, *row)?;
+        let key = shown_key(shows_values, child, &fk.columns, values, *row)?;
         return Err(child_error(txn, child, fk).detail(format!("Key{key} is not present in table \"{}\".", parent.name)));
     }
     Ok(())
 }
 
-/// ` (a)=(1)` for a detail; nothing where the values are not told.
-fn shown_key(told: bool, table: &TableDescriptor, columns: &[ColumnId], values: &[ArrayRef], row: usize) -> PgResult<String> {
+/// ` (a)=(1)` for a detail; nothing where the values are not shown.
+fn shown_key(shows_values: bool, table: &TableDescriptor, columns: &[ColumnId], values: &[ArrayRef], row: usize) -> PgResult<String> {
     let key = || key_text(&EvalContext::default(), &named(table, columns.iter().copied()), values, row);
-    if told { Ok(format!(" {}", key()?)) } else { Ok(String::new()) }
+    if shows_values { Ok(format!(" {}", key()?)) } else { Ok(String::new()) }
 }
 
 /// Whether a row that refers still does, with the same values.
@@ -224,7 +224,7 @@ async fn check_parents(
     child: &Arc<TableDescriptor>,
     fk: &ForeignKeyDescriptor,
     values: &[ArrayRef],
-    (may_return, told): (bool, bool),
+    (may_return, shows_values): (bool, bool),
 ) -> PgResult<()> {
     let rows = values.first().map_or(0, |a| a.len());
     let wanted: Vec<usize> = (0..rows).filter(|row| values.iter().all(|a| a.is_valid(*row))).collect();
@@ -254,7 +254,7 @@ async fn check_parents(
         children = live_children(txn, parent, child, fk, values, &gone).await?;
     }
     let Some(row) = children.parents.first() else { return Ok(()) };
-    let key = shown_key(told, parent, &fk.referenced_columns, values, *row)?;
+    let key = shown_key(shows_values, parent, &fk.referenced_columns, values, *row)?;
     let name = &fk.name.name;
     let error = PgError::new(
         SqlState::FOREIGN_KEY_VIOLATION,

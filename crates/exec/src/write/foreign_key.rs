@@ -160,7 +160,7 @@ impl ForeignKeyWork {
         }
         self.steps.push(Step::Check(DeferredCheck {
             constraint: fk.name.oid,
-            told: may_read(&writer.ctx, &writer.table, fk.columns.iter().copied()),
+            shows_values: may_read(&writer.ctx, &writer.table, fk.columns.iter().copied()),
             until_commit: writer.ctx.txn.is_deferred(&fk.name),
             kind: CheckKind::Child { child: Arc::clone(&writer.table), fk: Arc::new(fk.clone()), keys, values },
         }));
@@ -199,7 +199,7 @@ impl ForeignKeyWork {
             match kind {
                 ForeignKeyAction::NoAction | ForeignKeyAction::Restrict => self.steps.push(Step::Check(DeferredCheck {
                     constraint: fk.name.oid,
-                    told: may_read(&writer.ctx, &writer.table, fk.referenced_columns.iter().copied()),
+                    shows_values: may_read(&writer.ctx, &writer.table, fk.referenced_columns.iter().copied()),
                     until_commit: kind == ForeignKeyAction::NoAction && writer.ctx.txn.is_deferred(&fk.name),
                     kind: CheckKind::Parent {
                         parent: Arc::clone(&writer.table),
@@ -317,8 +317,8 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
             values: action.old.clone(),
             may_return: true,
         };
-        let told = may_read(ctx, &action.parent, fk.referenced_columns.iter().copied());
-        deferred::run(&ctx.txn, &DeferredCheck { constraint: fk.name.oid, told, until_commit: false, kind }).await?;
+        let shows_values = may_read(ctx, &action.parent, fk.referenced_columns.iter().copied());
+        deferred::run(&ctx.txn, &DeferredCheck { constraint: fk.name.oid, shows_values, until_commit: false, kind }).await?;
     }
     Ok(())
 }

@@ -263,7 +263,7 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
                 if strict {
                     let error = violation(writer, rows, &entries, constraint, row)?;
                     if writer.ctx.txn.isolation() == Isolation::Serializable {
-                        // A transaction that could not commit with this row is told so instead.
+                        // A transaction that could not commit with this row is reported so instead.
                         put_rows(writer, &mut encoder, &mut entries, &row_keys, &[row])?;
                         writer.ctx.txn.check_serializable().await?;
                     }

@@ -1,6 +1,6 @@
 //! Policies of a table on the rows that a statement writes, and on those that it finds in their place.
 //!
-//! They are asked before anything else is of a row, as in PostgreSQL: what a constraint says of a row that may not be written is not told.
+//! They are asked before anything else is of a row, as in PostgreSQL: what a constraint says of a row that may not be written is not reported.
 
 use super::constraint::first_failure;
 use super::row_exprs::{RowExprs, Subqueries};

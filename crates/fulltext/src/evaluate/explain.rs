@@ -81,8 +81,8 @@ mod tests {
         }
         let mut evaluator = Evaluator::new(&query, &[analyzer], Some(&statistics));
         let (score, shares) = evaluator.explain(&query, &statistics, &[FieldText::Text(text)]).unwrap();
-        let told: Vec<String> = shares.iter().map(|s| format!("{} {} {} {:?}", s.what, s.times, s.words, s.documents)).collect();
-        assert_eq!(told, ["0:quick 2 9 Some(3)", "0:\"brown fox\" 1 9 None", "0:dog 1 9 Some(5)", "0:jum* 1 9 None"]);
+        let shown: Vec<String> = shares.iter().map(|s| format!("{} {} {} {:?}", s.what, s.times, s.words, s.documents)).collect();
+        assert_eq!(shown, ["0:quick 2 9 Some(3)", "0:\"brown fox\" 1 9 None", "0:dog 1 9 Some(5)", "0:jum* 1 9 None"]);
         assert!((shares.iter().map(|s| s.score).sum::<f32>() - score).abs() < 1e-5);
         assert!(evaluator.explain(&query, &statistics, &[FieldText::Text("a lion quick")]).is_none());
     }

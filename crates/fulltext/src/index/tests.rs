@@ -134,7 +134,7 @@ fn files_and_evaluation_find_the_same() {
 }
 
 #[test]
-fn damage_is_told() {
+fn damage_is_reported() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("i");
     let definition = definition(&["unicode"], 1, KeyForm::Words);

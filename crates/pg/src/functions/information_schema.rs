@@ -119,8 +119,8 @@ pub fn register(r: &mut Registry) {
         ("_pg_datetime_precision", datetime_precision),
     ];
     let args = [PgType::Oid, PgType::Int4];
-    for (name, told) in numbers {
-        let kernel = strict2_opt::<Oid, Int4, Int4>(move |_, ty, modifier| Ok(told(PgType::from_oid(ty), modifier)));
+    for (name, value_of) in numbers {
+        let kernel = strict2_opt::<Oid, Int4, Int4>(move |_, ty, modifier| Ok(value_of(PgType::from_oid(ty), modifier)));
         r.add(Func::scalar(name, &args, PgType::Int4, kernel, "what information_schema tells of a type with a modifier"));
     }
     let kernel = strict2_opt::<Oid, Int4, Text>(|_, ty, modifier| Ok(interval_type(PgType::from_oid(ty), modifier)));

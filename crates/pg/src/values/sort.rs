@@ -26,7 +26,7 @@ pub trait KeyWriter {
     fn write(&self, row: usize, out: &mut Vec<u8>) -> PgResult<()>;
 }
 
-/// The column by which values of type `ty` sort, group, join and are told apart: the array itself where Arrow's order is
+/// The column by which values of type `ty` sort, group, join and are distinguished: the array itself where Arrow's order is
 /// PostgreSQL's ([`SqlType::has_native_order`]), else binary views. NULL stays NULL.
 ///
 /// # Errors

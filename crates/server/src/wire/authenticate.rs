@@ -1,6 +1,6 @@
 //! The proof that a client owes: the first rule of hosts that fits asks for it.
 //!
-//! Whatever fails is told as PostgreSQL tells it, which is not why: that is for the log. Attempts by password wait their time first.
+//! Whatever fails is reported as PostgreSQL reports it, which is not why: that is for the log. Attempts by password wait their time first.
 
 use super::frame::violation;
 use super::listen::Origin;
@@ -23,7 +23,7 @@ const SASL: i32 = 10;
 const SASL_CONTINUE: i32 = 11;
 const SASL_FINAL: i32 = 12;
 
-/// An attempt by password that counts as failed unless it is told otherwise: a client may leave at any moment.
+/// An attempt by password that counts as failed unless it is said otherwise: a client may leave at any moment.
 struct Counted {
     access: Arc<Access>,
     address: Option<IpAddr>,

@@ -188,7 +188,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn connections_go_over_and_come_home() {
         let threads = EventLoops::start(2).unwrap();
-        let (tell, told) = oneshot::channel();
+        let (answer, received) = oneshot::channel();
         let end = threads.spawn(|task| async move {
             let mut seen = Vec::new();
             for _ in 0..3 {
@@ -199,9 +199,9 @@ mod tests {
                 tokio::task::yield_now().await;
                 task.resume().await;
             }
-            tell.send(seen).unwrap();
+            answer.send(seen).unwrap();
         });
-        let seen = told.await.unwrap();
+        let seen = received.await.unwrap();
         let _ = end.await;
         assert_eq!(seen.len(), 6);
         assert!(seen.iter().step_by(2).all(|name| name == "connections-0"), "{seen:?}");
@@ -269,13 +269,13 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn a_connection_without_neighbours_does_not_wait() {
         let threads = EventLoops::start(1).unwrap();
-        let (tell, told) = oneshot::channel();
+        let (answer, received) = oneshot::channel();
         let end = threads.spawn(|task| async move {
             let mut bytes = b"answer".to_vec();
             let mut send = std::pin::pin!(task.send_batched(-1, &mut bytes));
-            tell.send(poll_fn(|cx| Poll::Ready(matches!(send.as_mut().poll(cx), Poll::Ready(Ok(0))))).await).unwrap();
+            answer.send(poll_fn(|cx| Poll::Ready(matches!(send.as_mut().poll(cx), Poll::Ready(Ok(0))))).await).unwrap();
         });
-        assert!(told.await.unwrap());
+        assert!(received.await.unwrap());
         let _ = end.await;
     }
 

@@ -1,4 +1,4 @@
-//! What the logs are told of sessions: roles and rights that change, statements that are refused, and who leaves.
+//! What the logs have of sessions: roles and rights that change, statements that are refused, and who leaves.
 
 use crate::access::Access;
 use serde_json::{Map, Value, json};

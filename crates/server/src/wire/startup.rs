@@ -45,7 +45,7 @@ pub(super) struct Secured {
 
 /// Why no session came of it.
 pub(super) enum End {
-    /// The client is told; the log may be told why.
+    /// The client is told; the log may have why.
     Refused { error: PgError, log: Option<String> },
     /// The client is gone, or cannot be told.
     Gone,
@@ -301,8 +301,8 @@ impl Attempt {
             });
             let (user, database) = (&self.role, &shared.database);
             let (method, line) = (proof.method, proof.line);
-            let told = format!("connection authorized: user={user} database={database} method={method} (pg_hba.conf:{line}){tls}");
-            tracing::info!(pid = shared.pid, "{}", one_line(&told));
+            let line_of_log = format!("connection authorized: user={user} database={database} method={method} (pg_hba.conf:{line}){tls}");
+            tracing::info!(pid = shared.pid, "{}", one_line(&line_of_log));
         }
         if let Some(audit) = self.access.audit() {
             let mut facts = self.facts();

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_told() {
+    fn what_is_not_there_is_reported() {
         let of = |minor, names: &[&str]| Startup { minor, parameters: names.iter().map(|n| ((*n).to_owned(), String::new())).collect() };
         assert_eq!(of(0, &["user"]).negotiated(), None);
         assert_eq!(of(2, &["user"]).negotiated(), None);

@@ -160,7 +160,7 @@ fn compare(known: &Debts, now: &Debts) -> Vec<String> {
 }
 
 #[test]
-fn an_arrow_that_goes_up_is_told() {
+fn an_arrow_that_goes_up_is_reported() {
     let order = ["low", "middle", "high"];
     assert_eq!(upward(&order, "middle", "use crate::high::X;\nuse crate::low::Y;\n").unwrap(), ["high"]);
     assert_eq!(upward(&order, "low", "use crate::{\n    high,\n    middle::{A, B},\n};\n").unwrap(), ["high", "middle"]);
@@ -172,14 +172,14 @@ fn an_arrow_that_goes_up_is_told() {
 }
 
 #[test]
-fn a_long_function_is_told() {
+fn a_long_function_is_reported() {
     let body = "        let x = 1;\n".repeat(LONG_FUNCTION);
     let text = format!("impl X {{\n    pub(crate) async fn long<T>(&self) {{\n{body}    }}\n\n    fn short() {{\n    }}\n}}\n");
     assert_eq!(long_functions(&text), [("long".to_owned(), LONG_FUNCTION + 2)]);
 }
 
 #[test]
-fn a_long_crate_is_told() {
+fn a_long_crate_is_reported() {
     assert_eq!(long_crate("x", LONG_CRATE), None);
     assert_eq!(long_crate("x", LONG_CRATE + 1), Some(("thousand lines\tcrates/x".to_owned(), LONG_CRATE / 1000 + 1)));
 }

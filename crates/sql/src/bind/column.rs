@@ -49,7 +49,7 @@ impl Binder<'_> {
                 }
                 let item = item.clone();
                 let row = whole_row(&item);
-                self.wants_marks |= item.nullable && item.found.is_none() && told_by(&item).is_none();
+                self.wants_marks |= item.nullable && item.found.is_none() && key_column_of(&item).is_none();
                 self.note_meaning(span, &item);
                 for c in &item.columns {
                     self.note_origin(c.origin);
@@ -278,7 +278,7 @@ fn lateral_error(table: &str, refusal: Refusal) -> PgError {
 }
 
 /// A column of the item's key.
-fn told_by(item: &FromItem) -> Option<Expr> {
+fn key_column_of(item: &FromItem) -> Option<Expr> {
     let key = item.key.as_deref()?;
     let of_key = |c: &&ScopeColumn| matches!(c.expr.kind, ExprKind::Column(id) if key.contains(&id));
     item.columns.iter().find(of_key).map(|c| c.expr.clone())
@@ -291,7 +291,7 @@ fn whole_row(item: &FromItem) -> Expr {
     let ty = record_type(&columns, &item.fields);
     // A column of the key tells, or a mark; without, any column that is not NULL.
     let mark = item.found.map(|mark| Expr::column(mark, bool_type()));
-    let tests = match told_by(item).or(mark) {
+    let tests = match key_column_of(item).or(mark) {
         _ if !item.nullable => Vec::new(),
         Some(column) => vec![column],
         None => columns.iter().map(|c| c.expr.clone()).collect(),

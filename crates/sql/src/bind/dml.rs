@@ -282,7 +282,7 @@ impl Binder<'_> {
         column.map_err(|e| e.at(self.pos(name)))
     }
 
-    /// The one name by which a column of the target is told: what stands behind a dot is a field of it.
+    /// The one name by which a column of the target is known: what stands behind a dot is a field of it.
     pub(super) fn column_name(&self, table: &TableDescriptor, name: &ast::ObjectName) -> PgResult<String> {
         let mut parts = name_parts(name)?;
         if let [column, field, ..] = parts.as_slice() {

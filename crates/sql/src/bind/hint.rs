@@ -27,7 +27,7 @@ impl Hints {
         std::mem::replace(&mut self.current, own)
     }
 
-    /// A query ends: hints that no scan took are told.
+    /// A query ends: hints that no scan took are reported.
     pub fn leave(&mut self, outer: Vec<(String, Hint, bool)>) {
         let own = std::mem::replace(&mut self.current, outer);
         let lost = own.into_iter().filter(|(_, _, taken)| !taken);

@@ -9,7 +9,7 @@ use super::from::Bound;
 use super::scope::{Clause, FromItem, ScopeColumn};
 use super::search::HIDDEN;
 use super::sqlparser_span::Span as Place;
-use crate::typed::tree::{Expr, HistoryScan, Rel, Span, Told};
+use crate::typed::tree::{Expr, HistoryScan, Rel, Span, VersionColumn};
 use std::sync::Arc;
 use stoa_pg::registry::CastContext;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
@@ -17,7 +17,7 @@ use stoa_syntax::ast::{self, DataType, Expr as E, FunctionArg, FunctionArgExpr, 
 use stoa_syntax::marks;
 use stoa_table::catalog::{Relation, TableDescriptor};
 
-/// What functions in FROM tell of the past, by their names.
+/// Functions in FROM that give the past, by their names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum HistoryFunction {
     History,
@@ -75,8 +75,8 @@ impl Binder<'_> {
             item.schema = Some(schema);
             item.place = Some(place);
         }
-        let mut history = HistoryScan { scan, told: Vec::new(), span };
-        self.tell(&mut history, &mut item, &[Told::RowStart, Told::RowEnd], true);
+        let mut history = HistoryScan { scan, version_columns: Vec::new(), span };
+        self.give(&mut history, &mut item, &[VersionColumn::RowStart, VersionColumn::RowEnd], true);
         item.columns.extend(maps);
         // A row is there once for each of its versions.
         item.key = None;
@@ -109,13 +109,13 @@ impl Binder<'_> {
         let Some((table, rest)) = args.split_first() else { return Err(wrong_call(function).at(position)) };
         let table = self.table_of_argument(table, function).map_err(|e| e.at(position))?;
         keeps_history(&table).map_err(|e| e.at(position))?;
-        let (span, told): (_, &[Told]) = match (function, rest) {
+        let (span, given): (_, &[VersionColumn]) = match (function, rest) {
             (HistoryFunction::History, _) => {
-                (Span::Changes, &[Told::RowStart, Told::RowEnd, Told::Operation, Told::Changed])
+                (Span::Changes, &[VersionColumn::RowStart, VersionColumn::RowEnd, VersionColumn::Operation, VersionColumn::Changed])
             }
             (HistoryFunction::Difference, [from, to]) => {
                 let (from, to) = (self.bind_time(from)?, self.bind_time(to)?);
-                (Span::Difference { from, to }, &[Told::Operation, Told::Changed])
+                (Span::Difference { from, to }, &[VersionColumn::Operation, VersionColumn::Changed])
             }
             (HistoryFunction::Difference, _) => return Err(wrong_call(function).at(position)),
         };
@@ -127,8 +127,8 @@ impl Binder<'_> {
         let keys = keys.iter().map(|key| self.in_clause(Clause::FunctionInFrom, |b| b.bind_expr(key))).collect::<PgResult<Vec<_>>>()?;
         let (scan, mut item) = self.scan_table(&table, None)?;
         let maps = without_maps(&mut item);
-        let mut history = HistoryScan { scan, told: Vec::new(), span };
-        self.tell(&mut history, &mut item, told, false);
+        let mut history = HistoryScan { scan, version_columns: Vec::new(), span };
+        self.give(&mut history, &mut item, given, false);
         let parts: Vec<_> = table.key_columns().filter(|_| table.primary_key.is_some()).collect();
         if keys.len() > parts.len() {
             let message = format!("{}() takes at most {} values of the key of table \"{}\"", function.name(), parts.len(), table.name);
@@ -153,10 +153,10 @@ impl Binder<'_> {
     }
 
     /// Adds the columns that say when a version began and ended and what changed to a relation and its item.
-    fn tell(&mut self, history: &mut HistoryScan, item: &mut FromItem, told: &[Told], hidden: bool) {
-        for what in told {
+    fn give(&mut self, history: &mut HistoryScan, item: &mut FromItem, given: &[VersionColumn], hidden: bool) {
+        for what in given {
             let id = self.new_col();
-            history.told.push((*what, id));
+            history.version_columns.push((*what, id));
             let name = if hidden { format!("{HIDDEN}{}", what.name()) } else { what.name().to_owned() };
             if !hidden && !item.fields.is_empty() {
                 item.fields.push(name.clone());
@@ -164,7 +164,7 @@ impl Binder<'_> {
             item.columns.push(ScopeColumn { name, expr: Expr::column(id, what.ty()), origin: None });
         }
         if let Some(scope) = self.scopes.last_mut() {
-            scope.local.extend(history.told.iter().map(|(_, id)| *id));
+            scope.local.extend(history.version_columns.iter().map(|(_, id)| *id));
         }
     }
 

@@ -144,7 +144,7 @@ impl Binder<'_> {
             if !target.table.is_primary(found.id) {
                 let message = format!("column \"{}\" does not partition table \"{}\"", found.name, target.shape.name);
                 return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, message)
-                    .hint("A partition is told by columns of the primary key.")
+                    .hint("A partition is named by columns of the primary key.")
                     .at(self.pos_span(ident.span)));
             }
             last.push(found.name);

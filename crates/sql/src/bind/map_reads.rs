@@ -81,7 +81,7 @@ impl Binder<'_> {
         }
         let Some(mut entries) = self.entries_from(right)? else { return Ok(()) };
         if let (Rel::Scan(row), JoinKind::Inner) = (&**left, *kind)
-            && self.is_told_by_entries(row, &entries.scan)
+            && self.is_known_by_entries(row, &entries.scan)
         {
             let key = row.table.key_columns().filter_map(|part| row.columns.iter().find(|(id, _)| *id == part.column));
             for ((_, col), (_, of_row)) in entries.scan.columns.iter_mut().zip(key) {
@@ -101,7 +101,7 @@ impl Binder<'_> {
     }
 
     /// Whether all that a statement wants of a table's rows is in the entries that belong to them: no entry is without its row.
-    fn is_told_by_entries(&self, row: &TableScan, entries: &TableScan) -> bool {
+    fn is_known_by_entries(&self, row: &TableScan, entries: &TableScan) -> bool {
         entries.table.entries_of.is_some_and(|(table, _)| table == row.table.oid)
             && !row.table.row_security.enabled
             && row.hints.is_empty()

@@ -397,7 +397,7 @@ impl Binder<'_> {
                 self.resolve_unknown(bound)
             }
             _ => {
-                // What is wrong with the expression by itself is told first; a cast to the type that it has is no expression.
+                // What is wrong with the expression by itself is reported first; a cast to the type that it has is no expression.
                 let bound = self.bind_expr(e)?;
                 let collated = matches!(super::expr::unnested(e), E::Collate { .. });
                 if matches!(bound.kind, ExprKind::Column(id) if !collated && outputs.iter().any(|o| o.col == id)) {
@@ -435,7 +435,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether values of the type cannot be told apart: json and its paths, void, and what holds them.
+/// Whether values of the type cannot be distinguished: json and its paths, void, and what holds them.
 pub(super) fn lacks_equality(ty: &PgType) -> bool {
     match ty {
         PgType::Json | PgType::Jsonpath | PgType::Void => true,
@@ -444,7 +444,7 @@ pub(super) fn lacks_equality(ty: &PgType) -> bool {
     }
 }
 
-/// 42883 where values of such a type would have to be told apart.
+/// 42883 where values of such a type would have to be distinguished.
 pub(super) fn no_equality(ty: &PgType) -> PgError {
     PgError::new(SqlState::UNDEFINED_FUNCTION, format!("could not identify an equality operator for type {ty}"))
 }

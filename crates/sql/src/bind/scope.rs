@@ -161,7 +161,7 @@ pub struct Scope {
     pub named_windows: Vec<(String, super::window::WindowDefinition)>,
     /// The names of items before this one do not clash: a join with an alias of its own is being read.
     pub names_from: usize,
-    /// The first error in what a window is made of, which is told when the rest of the query was read.
+    /// The first error in what a window is made of, which is reported when the rest of the query was read.
     pub window_error: Option<stoa_pg::PgError>,
 }
 

@@ -183,7 +183,7 @@ impl Binder<'_> {
         }
         check_recursion(&step.rel, id, &name)?;
         self.inline_ctes_of_rounds(&mut step.rel, id, first_of_step);
-        // A literal without a type is text within the recursion, and must be readable as what the other term gives before that is told.
+        // A literal without a type is text within the recursion, and must be readable as what the other term gives before that is reported.
         for (i, (literal, o)) in base_literals.into_iter().zip(&step.outputs).enumerate() {
             if let Some(literal) = literal
                 && o.ty.ty != PgType::Text

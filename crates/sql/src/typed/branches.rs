@@ -21,29 +21,29 @@ pub fn tell(eval: &EvalContext, e: &mut Expr) {
     let mut has_queries = false;
     walk::visit_subqueries(e, &mut |_| has_queries = true);
     if has_queries {
-        told(eval, e, &mut Vec::new());
+        in_branches(eval, e, &mut Vec::new());
     }
 }
 
-fn told(eval: &EvalContext, e: &mut Expr, needed: &mut Vec<Expr>) {
+fn in_branches(eval: &EvalContext, e: &mut Expr, needed: &mut Vec<Expr>) {
     let depth = needed.len();
     match &mut e.kind {
         ExprKind::Case { whens, otherwise } => {
             for (when, then) in whens {
-                told(eval, when, needed);
+                in_branches(eval, when, needed);
                 let before = needed.len();
                 note(needed, is(when, true, false));
-                told(eval, then, needed);
+                in_branches(eval, then, needed);
                 needed.truncate(before);
                 note(needed, is(when, true, true));
             }
             if let Some(otherwise) = otherwise {
-                told(eval, otherwise, needed);
+                in_branches(eval, otherwise, needed);
             }
         }
         ExprKind::Coalesce(args) => {
             for arg in args {
-                told(eval, arg, needed);
+                in_branches(eval, arg, needed);
                 note(needed, Expr::new(ExprKind::IsNull(Box::new(arg.clone())), SqlType::new(PgType::Bool)));
             }
         }
@@ -52,10 +52,10 @@ fn told(eval: &EvalContext, e: &mut Expr, needed: &mut Vec<Expr>) {
         ExprKind::ScalarSubquery(query) => tell_query(eval, query, needed, true),
         ExprKind::Exists(query) | ExprKind::ArraySubquery(query) => tell_query(eval, query, needed, false),
         ExprKind::AnyQuery { left, query, .. } => {
-            left.iter_mut().for_each(|l| told(eval, l, needed));
+            left.iter_mut().for_each(|l| in_branches(eval, l, needed));
             tell_query(eval, query, needed, false);
         }
-        _ => e.children_mut().into_iter().for_each(|child| told(eval, child, needed)),
+        _ => e.children_mut().into_iter().for_each(|child| in_branches(eval, child, needed)),
     }
     needed.truncate(depth);
 }
@@ -65,7 +65,7 @@ fn operands(eval: &EvalContext, parts: &mut [Expr], by: bool, needed: &mut Vec<E
     // Those without subqueries are computed first, wherever they stand.
     let plain: Vec<Expr> = parts.iter().filter(|part| walk::is_plain(part)).map(|part| is(part, by, true)).collect();
     plain.into_iter().for_each(|condition| note(needed, condition));
-    parts.iter_mut().for_each(|part| told(eval, part, needed));
+    parts.iter_mut().for_each(|part| in_branches(eval, part, needed));
 }
 
 fn is(arg: &Expr, value: bool, negated: bool) -> Expr {

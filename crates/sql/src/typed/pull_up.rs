@@ -2,7 +2,7 @@
 //!
 //! `SELECT x FROM (SELECT n, 10 / n AS x FROM t) q WHERE n = 0 OR x > 1` divides where the condition asks for it: PostgreSQL makes one query
 //! of the two. So does this, for columns whose computation may raise: their expression takes the place of the column in all that stands
-//! above within the query, and what it reads is passed through. Where rows are told apart, counted or cut off in between, the column
+//! above within the query, and what it reads is passed through. Where rows are distinguished, counted or cut off in between, the column
 //! stays what it is.
 //!
 //! Invariant: a relation that goes to its end without an error gives the rows that it gave before.

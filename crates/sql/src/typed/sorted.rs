@@ -79,9 +79,9 @@ pub fn type_of_column(rel: &Rel, id: ColId) -> Option<SqlType> {
             scan.columns.iter().find(|(_, c)| *c == id).and_then(|(column, _)| scan.table.column(*column)).map(|c| c.ty.clone())
         }
         Rel::History(history) => {
-            let told = history.told.iter().find(|(_, c)| *c == id).map(|(told, _)| told.ty());
+            let own = history.version_columns.iter().find(|(_, c)| *c == id).map(|(column, _)| column.ty());
             let column = history.scan.columns.iter().find(|(_, c)| *c == id);
-            told.or_else(|| column.and_then(|(column, _)| history.scan.table.column(*column)).map(|c| c.ty.clone()))
+            own.or_else(|| column.and_then(|(column, _)| history.scan.table.column(*column)).map(|c| c.ty.clone()))
         }
         Rel::Virtual { columns, .. } => columns.iter().find(|(c, ..)| *c == id).map(|(_, _, t)| t.clone()),
         Rel::CteScan { columns, .. } => columns.iter().find(|(c, ..)| *c == id).map(|(_, _, t)| t.clone()),

@@ -269,9 +269,9 @@ impl PartialEq for TableScan {
     }
 }
 
-/// What the past tells of a version of a row, beside the row.
+/// A column of a version of a row, beside those of the row.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Told {
+pub enum VersionColumn {
     /// When it was committed.
     RowStart,
     /// When something else was; `infinity` if nothing was yet.
@@ -282,28 +282,28 @@ pub enum Told {
     Changed,
 }
 
-impl Told {
+impl VersionColumn {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
-            Told::RowStart => "row_start",
-            Told::RowEnd => "row_end",
-            Told::Operation => "operation",
-            Told::Changed => "changed",
+            VersionColumn::RowStart => "row_start",
+            VersionColumn::RowEnd => "row_end",
+            VersionColumn::Operation => "operation",
+            VersionColumn::Changed => "changed",
         }
     }
 
     #[must_use]
     pub fn ty(self) -> SqlType {
         match self {
-            Told::RowStart | Told::RowEnd => SqlType::new(PgType::Timestamptz),
-            Told::Operation => SqlType::new(PgType::Text),
-            Told::Changed => SqlType::new(PgType::Text.array_of()),
+            VersionColumn::RowStart | VersionColumn::RowEnd => SqlType::new(PgType::Timestamptz),
+            VersionColumn::Operation => SqlType::new(PgType::Text),
+            VersionColumn::Changed => SqlType::new(PgType::Text.array_of()),
         }
     }
 }
 
-/// Which versions of rows are told; the times are expressions without columns.
+/// Which versions of rows are given; the times are expressions without columns.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Span {
     /// Those that were there after one time and before another, or at it if `includes_end`.
@@ -338,14 +338,14 @@ impl Span {
 #[derive(Clone, PartialEq, Debug)]
 pub struct HistoryScan {
     pub scan: TableScan,
-    pub told: Vec<(Told, ColId)>,
+    pub version_columns: Vec<(VersionColumn, ColId)>,
     pub span: Span,
 }
 
 impl HistoryScan {
     /// All columns that it gives.
     pub fn columns(&self) -> impl Iterator<Item = ColId> {
-        self.scan.columns.iter().map(|(_, id)| *id).chain(self.told.iter().map(|(_, id)| *id))
+        self.scan.columns.iter().map(|(_, id)| *id).chain(self.version_columns.iter().map(|(_, id)| *id))
     }
 }
 

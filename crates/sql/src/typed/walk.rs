@@ -441,7 +441,7 @@ pub fn rename_rel(rel: &mut Rel, map: &HashMap<ColId, ColId>) {
         Rel::Scan(scan) => scan.columns.iter_mut().for_each(|(_, c)| get(c)),
         Rel::History(history) => {
             history.scan.columns.iter_mut().for_each(|(_, c)| get(c));
-            history.told.iter_mut().for_each(|(_, c)| get(c));
+            history.version_columns.iter_mut().for_each(|(_, c)| get(c));
         }
         Rel::Virtual { columns, .. } => columns.iter_mut().for_each(|(c, ..)| get(c)),
         Rel::Project { exprs, .. } => exprs.iter_mut().for_each(|(c, _)| get(c)),

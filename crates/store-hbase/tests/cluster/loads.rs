@@ -82,12 +82,12 @@ pub fn killed_in_the_middle(cluster: &Cluster) {
     }
     assert_eq!(stored(cluster, &options.namespace), ROWS as usize / 4, "cells of the load that did not end");
     let log = cluster.client().table(&format!("{}:log", options.namespace)).unwrap();
-    let told = || {
+    let shown = || {
         let rows = block_on(log.scan_all(stoa_hbase_client::Scan::all().family("e"))).unwrap();
         rows.iter().flat_map(stoa_hbase_client::Row::cells).filter(|cell| cell.qualifier().first() == Some(&b'b')).count()
     };
     let until = Instant::now() + Duration::from_secs(30);
-    while told() > 0 {
+    while shown() > 0 {
         assert!(Instant::now() < until, "the log still tells of loads");
         std::thread::sleep(Duration::from_millis(200));
     }

@@ -304,7 +304,7 @@ pub(super) fn entry_head(block: &[u8], at: usize) -> Option<EntryHead> {
     Some(EntryHead { shared, own, key, value_bytes })
 }
 
-/// An entry of an index: its key into `key`, its block and where it ends. After a restart point, a block is told by what it is longer
+/// An entry of an index: its key into `key`, its block and where it ends. After a restart point, a block is known by what it is longer
 /// than the one before.
 fn index_entry(block: &[u8], at: usize, key: &mut Vec<u8>, last: Handle) -> Option<(Handle, usize)> {
     let (shared, at) = varint32(block, at)?;

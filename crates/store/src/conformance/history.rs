@@ -48,24 +48,24 @@ pub fn a_history_tells_what_reads_of_the_past_see(make: MakeStore<'_>) {
         let store = &*fixture.store;
         let mut moments = Vec::new();
         changed_rows(store, layout, &mut moments, || clock.advance_us(3000));
-        let told = histories(store, &store.snapshot(), T, &[F, G]).unwrap();
-        assert!(told.rows.iter().map(|row| row.versions.len()).sum::<usize>() > 8, "{told:?}");
+        let given = histories(store, &store.snapshot(), T, &[F, G]).unwrap();
+        assert!(given.rows.iter().map(|row| row.versions.len()).sum::<usize>() > 8, "{given:?}");
         for at in moments {
             let then = all_at(store, &store.snapshot_at(at).unwrap(), T, &[F, G]);
-            let told = told.rows.iter().filter_map(|row| {
+            let given = given.rows.iter().filter_map(|row| {
                 assert!(row.known_since <= at, "{row:?} at {at:?}");
                 let (_, cells) = row.versions.iter().rev().find(|(since, _)| *since <= at)?;
                 (!cells.is_empty()).then(|| (row.key.clone(), cells.clone()))
             });
-            assert_eq!(told.collect::<Vec<_>>(), then.rows, "at {at:?}");
+            assert_eq!(given.collect::<Vec<_>>(), then.rows, "at {at:?}");
         }
     }
 }
 
 /// The times of a row's versions, and its cells then.
-fn told(store: &dyn Store, key: &str) -> Vec<(Timestamp, String)> {
-    let told = histories(store, &store.snapshot(), T, &[F]).unwrap();
-    let versions = told.rows.into_iter().find(|row| row.key == key.as_bytes()).map(|row| row.versions).unwrap_or_default();
+fn given(store: &dyn Store, key: &str) -> Vec<(Timestamp, String)> {
+    let given = histories(store, &store.snapshot(), T, &[F]).unwrap();
+    let versions = given.rows.into_iter().find(|row| row.key == key.as_bytes()).map(|row| row.versions).unwrap_or_default();
     let text = |cells: Vec<super::support::Cell>| cells.iter().map(|c| String::from_utf8_lossy(&c.value).into_owned()).collect();
     versions.into_iter().map(|(since, cells)| (since, text(cells))).collect()
 }
@@ -93,10 +93,10 @@ pub fn a_history_has_deletions_and_what_came_after_them(make: MakeStore<'_>) {
         commit(store, |m| m.delete_row(T, b"never"));
         let text = |at: usize, text: &str| (times[at], text.to_owned());
         let all = vec![text(0, "one"), text(1, ""), text(3, "two"), text(4, "three"), text(5, "")];
-        assert_eq!(told(store, "k"), all, "a deletion of what is not there changes nothing");
-        assert_eq!(told(store, "never"), []);
+        assert_eq!(given(store, "k"), all, "a deletion of what is not there changes nothing");
+        assert_eq!(given(store, "never"), []);
         block_on(store.compact(T)).unwrap();
-        assert_eq!(told(store, "k"), all);
+        assert_eq!(given(store, "k"), all);
         let past = histories(store, &store.snapshot_at(times[1]).unwrap(), T, &[F]).unwrap();
         assert_eq!(past.rows[0].versions.len(), 2, "what was committed after the snapshot is not told");
     }

@@ -32,11 +32,11 @@ pub fn with_beginnings(table: &TableDescriptor, index: &IndexDescriptor, filters
     if beginnings.is_empty() {
         return None;
     }
-    let told = |filter: &Predicate| {
+    let of = |filter: &Predicate| {
         let of_parts = beginnings.iter().map(|beginning| follows(filter, *beginning));
         Predicate::and(std::iter::once(filter.clone()).chain(of_parts).collect())
     };
-    Some(filters.iter().map(told).collect())
+    Some(filters.iter().map(of).collect())
 }
 
 /// The column and the number of characters of an expression, as the catalog has it: `"left"(c, 10)`, `"left"((c)::text, 10)`.
@@ -108,19 +108,19 @@ mod tests {
 
     #[test]
     fn filters_say_less_of_beginnings() {
-        let told = |filter: &Predicate| follows(filter, Beginning { of: OF, characters: 2, part: PART });
-        assert_eq!(told(&compare(OF, Comparison::Equal, "größe")), compare(PART, Comparison::Equal, "gr"));
-        assert_eq!(told(&compare(OF, Comparison::Less, "a")), compare(PART, Comparison::LessEqual, "a"));
-        assert_eq!(told(&compare(OF, Comparison::Greater, "abc")), compare(PART, Comparison::GreaterEqual, "ab"));
+        let of = |filter: &Predicate| follows(filter, Beginning { of: OF, characters: 2, part: PART });
+        assert_eq!(of(&compare(OF, Comparison::Equal, "größe")), compare(PART, Comparison::Equal, "gr"));
+        assert_eq!(of(&compare(OF, Comparison::Less, "a")), compare(PART, Comparison::LessEqual, "a"));
+        assert_eq!(of(&compare(OF, Comparison::Greater, "abc")), compare(PART, Comparison::GreaterEqual, "ab"));
         let prefix = |column, prefix: &str, exact| Predicate::Prefix { column, prefix: prefix.into(), exact };
-        assert_eq!(told(&prefix(OF, "a", true)), prefix(PART, "a", false));
-        assert_eq!(told(&prefix(OF, "ab", true)), prefix(PART, "ab", false));
-        assert_eq!(told(&prefix(OF, "abc", true)), compare(PART, Comparison::Equal, "ab"));
+        assert_eq!(of(&prefix(OF, "a", true)), prefix(PART, "a", false));
+        assert_eq!(of(&prefix(OF, "ab", true)), prefix(PART, "ab", false));
+        assert_eq!(of(&prefix(OF, "abc", true)), compare(PART, Comparison::Equal, "ab"));
         // One side of an OR that says nothing takes all with it; one of an AND does not.
         let other = compare(ColumnId(2), Comparison::Equal, "x");
         let own = compare(OF, Comparison::Equal, "abc");
-        assert_eq!(told(&Predicate::Or(vec![own.clone(), other.clone()])), Predicate::Always);
-        assert_eq!(told(&Predicate::And(vec![own, other.clone()])), compare(PART, Comparison::Equal, "ab"));
-        assert_eq!(told(&other), Predicate::Always);
+        assert_eq!(of(&Predicate::Or(vec![own.clone(), other.clone()])), Predicate::Always);
+        assert_eq!(of(&Predicate::And(vec![own, other.clone()])), compare(PART, Comparison::Equal, "ab"));
+        assert_eq!(of(&other), Predicate::Always);
     }
 }

@@ -162,7 +162,7 @@ impl Spans {
         }
     }
 
-    /// The values that compare so with a constant; `None` when that cannot be told.
+    /// The values that compare so with a constant; `None` when that is not known.
     #[must_use]
     pub fn compare(part: &KeyPartCodec, op: Comparison, value: &ScalarValue) -> Option<Spans> {
         let (op, value) = match fit(&part.ty, op, value) {

@@ -1,4 +1,4 @@
-//! Raw tables for who speaks HBase: all cells of rows, with families and qualifiers by name. What they are in the store is told in
+//! Raw tables for who speaks HBase: all cells of rows, with families and qualifiers by name. What they are in the store is described in
 //! [`row::raw`](crate::row::raw).
 
 mod names;

@@ -1,6 +1,6 @@
 //! Columns of texts and of byte strings under construction, as Arrow's views.
 //!
-//! That texts are UTF-8 is seen when the column is finished, for all of them together: text of ASCII alone is told from other text
+//! That texts are UTF-8 is seen when the column is finished, for all of them together: text of ASCII alone is distinguished from other text
 //! by whole blocks.
 
 use super::builder::malformed;

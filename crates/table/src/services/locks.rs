@@ -125,7 +125,7 @@ pub trait Locks: Send + Sync {
     /// How long a group waits before it looks for a deadlock, unless it says otherwise.
     fn deadlock_timeout(&self) -> Duration;
 
-    /// Takes a lock, if it can be told at once whether nobody is in the way.
+    /// Takes a lock, if it is known at once whether nobody is in the way.
     fn try_acquire(&self, group: GroupId, id: LockId, mode: Mode) -> Tried;
 
     /// Takes locks in their order, waiting for those in the way. `taken` is called for each when it is held, with its position and whether the

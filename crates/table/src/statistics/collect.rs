@@ -168,7 +168,7 @@ fn distinct(present: f64, runs: &[(usize, usize)], present_rows: f64, rows: f64)
     } else {
         (present * different / (present - once + once * present / present_rows)).clamp(different, present_rows)
     };
-    // What grows with the table is told as a share.
+    // What grows with the table is kept as a share.
     if estimate > 0.1 * rows && rows > 0.0 { -(estimate / rows).min(1.0) } else { estimate.floor() }
 }
 

@@ -71,7 +71,7 @@ impl TableStatistics {
         }
     }
 
-    /// What DataFusion is told of a column of a scan that gives this many rows.
+    /// What DataFusion knows of a column of a scan that gives this many rows.
     #[must_use]
     pub fn column(&self, id: ColumnId, ty: &SqlType, rows: f64) -> ColumnStatistics {
         let mut out = ColumnStatistics::new_unknown();

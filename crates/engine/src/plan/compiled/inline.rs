@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_long_is_told_from_what_is_inline() {
+    fn what_takes_long_is_reported_from_what_is_inline() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();

@@ -145,7 +145,7 @@ impl Compiler<'_> {
         if !conditions.iter().chain(of_optional).all(is_plain) {
             return Ok(None);
         }
-        // A single relation is none to be joined, and told by itself.
+        // A single relation is none to be joined, and shown by itself.
         if let ([only], true) = (relations.as_slice(), matches!(rel, Rel::Join { .. }))
             && std::ptr::eq(only.rel, rel)
         {

@@ -124,7 +124,7 @@ pub(super) struct Recursion {
     pub(super) cte: CteId,
     pub(super) base: (Node, Vec<usize>),
     pub(super) step: (Node, Vec<usize>),
-    /// By what rows are told apart: UNION gives each once.
+    /// By what rows are distinguished: UNION gives each once.
     pub(super) keys: Option<Keys>,
 }
 

@@ -859,10 +859,10 @@ mod tests {
         let schema =
             Schema::new(vec![Field::new("a", arrays[0].data_type().clone(), true), Field::new("b", arrays[1].data_type().clone(), true)]);
         let batch = RecordBatch::try_new(Arc::new(schema), arrays).unwrap();
-        let told: Arc<[OutputColumn]> =
+        let answered: Arc<[OutputColumn]> =
             columns().into_iter().map(|c| OutputColumn { name: c.name, ty: c.ty, table_oid: 0, attnum: 0 }).collect();
         for text in ["", "(FORMAT csv)", "(FORMAT binary)", "(FORMAT csv, HEADER, DELIMITER ';')"] {
-            let encoder = Encoder::new(options(&format!("TO STDOUT {text}")), told.clone(), EvalContext::default()).unwrap();
+            let encoder = Encoder::new(options(&format!("TO STDOUT {text}")), answered.clone(), EvalContext::default()).unwrap();
             let mut data = Vec::new();
             encoder.start(&mut data);
             let mut rows = encoder.batch(&batch).unwrap();

@@ -213,7 +213,7 @@ impl Datetime {
             };
             (a, b) = (a.in_zone(ctx), b.in_zone(ctx));
         }
-        // Equal instants of times are told apart by the zone.
+        // Equal instants of times are distinguished by the zone.
         let tie = if a.kind.is_time() { b.offset.cmp(&a.offset) } else { Ordering::Equal };
         Ok(Some(a.instant().cmp(&b.instant()).then(tie)))
     }

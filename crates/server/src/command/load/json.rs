@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_row() {
+    fn what_is_wrong_is_reported_with_its_row() {
         for (text, wanted) in [
             ("{\"a\":1}\n[2]", "row 2: it is not an object"),
             ("{\"a\":1}\n{\"a\":", "row 2: the file ends within an object"),

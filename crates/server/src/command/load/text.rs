@@ -1,6 +1,6 @@
 //! Files of text, csv and tsv: where a record ends, what the first line names, and what types would hold all values.
 //!
-//! Values are not read here but by COPY; a record is only told from the next one, quotes and backslashes heeded.
+//! Values are not read here but by COPY; a record is only distinguished from the next one, quotes and backslashes heeded.
 
 use super::types::Candidates;
 use super::{FileError, Format, Records};
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_csv_is_told() {
+    fn what_is_no_csv_is_reported() {
         for (name, bytes, wanted) in [
             ("x.csv.gz", &b"\x1f\x8b\x08"[..], "it is compressed with gzip: make a file of its contents with gunzip first"),
             (

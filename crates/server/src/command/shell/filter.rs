@@ -601,7 +601,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_filter_is_told() {
+    fn what_is_no_filter_is_reported() {
         for (filter, expected) in [
             ("NoFilter()", "Filter NoFilter does not exist"),
             ("PageFilter('a')", "Incorrect arguments passed to PageFilter"),

@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_is_told_from_what_is_wrong() {
+    fn what_goes_on_is_reported_from_what_is_wrong() {
         for text in ["put 't',", "create 't', {NAME =>", "scan 't', [", "put 't', 'r", "x \"", "x \"\\"] {
             assert_eq!(parse(text), Err(Trouble::Unfinished), "{text}");
         }

@@ -185,7 +185,7 @@ fn values_lie_as_other_programs_write_them() {
 }
 
 #[test]
-fn bytes_that_hold_no_value_are_told() {
+fn bytes_that_hold_no_value_are_reported() {
     let cases: [(Encoding, PgType, &[u8]); 5] = [
         (Encoding::Bytes, PgType::Int4, b"123"),
         (Encoding::Bytes, PgType::Bool, b""),

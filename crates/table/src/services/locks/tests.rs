@@ -117,9 +117,9 @@ async fn who_goes_before_others_leaves_their_order() {
     }
 }
 
-/// Both hold a table and want it alone: the second is told at once, since the first waits for it.
+/// Both hold a table and want it alone: the second is reported at once, since the first waits for it.
 #[tokio::test]
-async fn who_would_wait_for_one_that_waits_for_it_is_told_at_once() {
+async fn who_would_wait_for_one_that_waits_for_it_is_reported_at_once() {
     let locks = Arc::new(LockManager::default());
     let (id, share, exclusive) = (LockId::Table(1), TableLockMode::AccessShare.into(), TableLockMode::AccessExclusive.into());
     assert_eq!((locks.try_acquire(A, id, share), locks.try_acquire(B, id, share)), (Some(true), Some(true)));
@@ -173,7 +173,7 @@ async fn a_lock_granted_at_once_is_new_to_its_waiter() {
 }
 
 #[tokio::test]
-async fn one_of_a_cycle_is_told() {
+async fn one_of_a_cycle_is_reported() {
     let locks = Arc::new(LockManager::new(Duration::from_millis(5)));
     let (x, y, z) = (LockId::Row(1), LockId::Row(2), LockId::Row(3));
     for (group, id) in [(A, x), (B, y), (C, z)] {
