@@ -1,6 +1,6 @@
 //! INSERT, UPSERT, UPDATE, DELETE, MERGE.
 
-use super::select::table_factor;
+use super::from::table_factor;
 use super::{Parse, Parser};
 use crate::ast::{self, Expr, Ident, ObjectName, SetExpr, Statement, TableWithJoins};
 use crate::marks;

@@ -1,17 +1,19 @@
 //! PostgreSQL's grammar of queries and changes of data, by recursive descent; it makes sqlparser's syntax tree.
 //!
 //! What that tree has no field for is put into it by the conventions of [`marks`](crate::marks); [`print`](crate::print) makes SQL of it that
-//! this grammar reads as the same mark again, since views are kept as text. Reading order: [`expr`] → [`call`] → [`select`] → [`dml`]; types are in
+//! this grammar reads as the same mark again, since views are kept as text. Reading order: [`expr`] → [`call`] → [`from`] → [`select`] → [`with`] → [`dml`]; types are in
 //! [`types`].
 
 mod alias;
 pub(crate) mod call;
 mod dml;
 mod expr;
+mod from;
 mod match_against;
 mod select;
 mod types;
 mod version;
+mod with;
 
 use crate::SyntaxError;
 use crate::ast::{self, Ident, ObjectName, Statement};
