@@ -39,6 +39,7 @@ pub mod select;
 mod select_clauses;
 mod subscript;
 pub mod suggest;
+mod table_function;
 pub mod targets;
 pub mod text_match;
 pub mod type_name;

@@ -68,6 +68,47 @@ pub(super) fn without_clauses(cte: &ast::Cte) -> ast::Cte {
     out
 }
 
+/// The columns that the clauses name are there, and those that they add are new.
+///
+/// # Errors
+/// 42601, 42701.
+fn check_names(columns: &[String], search: Option<&Search>, cycle: Option<&Cycle>) -> PgResult<()> {
+    let known = |list: &[String], what: &str| {
+        if let Some(missing) = list.iter().find(|c| !columns.contains(c)) {
+            return Err(syntax(format!("{what} column \"{missing}\" not in WITH query column list")));
+        }
+        match list.iter().enumerate().find(|(i, c)| list[..*i].contains(c)) {
+            Some((_, twice)) => {
+                Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("{what} column \"{twice}\" specified more than once")))
+            }
+            None => Ok(()),
+        }
+    };
+    let free = |new: &str, what: &str| {
+        if columns.iter().any(|c| c == new) {
+            return Err(syntax(format!("{what} column name \"{new}\" already used in WITH query column list")));
+        }
+        Ok(())
+    };
+    let differ = |a: &str, what: &str, b: &str, other: &str| {
+        if a == b { Err(syntax(format!("{what} column name and {other} column name are the same"))) } else { Ok(()) }
+    };
+    if let Some(search) = search {
+        known(&search.by, "search")?;
+        free(&search.sequence, "search sequence")?;
+    }
+    let Some(cycle) = cycle else { return Ok(()) };
+    known(&cycle.by, "cycle")?;
+    free(&cycle.mark, "cycle mark")?;
+    free(&cycle.path, "cycle path")?;
+    differ(&cycle.mark, "cycle mark", &cycle.path, "cycle path")?;
+    if let Some(search) = search {
+        differ(&search.sequence, "search sequence", &cycle.mark, "cycle mark")?;
+        differ(&search.sequence, "search sequence", &cycle.path, "cycle path")?;
+    }
+    Ok(())
+}
+
 impl Binder<'_> {
     /// A CTE with SEARCH or CYCLE as one without, and the names that its last columns have outside; `None` if it has neither.
     pub(super) fn without_search(&mut self, cte: &ast::Cte, recursive: bool) -> PgResult<Option<(ast::Cte, Vec<String>)>> {
@@ -115,45 +156,10 @@ impl Binder<'_> {
         for given in base.into_iter().skip(columns.len()) {
             columns.push(given);
         }
-        let known = |list: &[String], what: &str| {
-            if let Some(missing) = list.iter().find(|c| !columns.contains(c)) {
-                return Err(syntax(format!("{what} column \"{missing}\" not in WITH query column list")));
-            }
-            match list.iter().enumerate().find(|(i, c)| list[..*i].contains(c)) {
-                Some((_, twice)) => {
-                    Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("{what} column \"{twice}\" specified more than once")))
-                }
-                None => Ok(()),
-            }
-        };
-        let free = |new: &str, what: &str| {
-            if columns.iter().any(|c| c == new) {
-                Err(syntax(format!("{what} column name \"{new}\" already used in WITH query column list")))
-            } else {
-                Ok(())
-            }
-        };
-        let mut checks = Vec::new();
-        if let Some(search) = &search {
-            checks.extend([known(&search.by, "search"), free(&search.sequence, "search sequence")]);
-        }
-        if let Some(cycle) = &cycle {
-            checks.extend([known(&cycle.by, "cycle"), free(&cycle.mark, "cycle mark"), free(&cycle.path, "cycle path")]);
-        }
-        if let Some(cycle) = &cycle {
-            let differ = |a: &str, what: &str, b: &str, other: &str| {
-                if a == b { Err(syntax(format!("{what} column name and {other} column name are the same"))) } else { Ok(()) }
-            };
-            checks.push(differ(&cycle.mark, "cycle mark", &cycle.path, "cycle path"));
-            if let Some(search) = &search {
-                checks.push(differ(&search.sequence, "search sequence", &cycle.mark, "cycle mark"));
-                checks.push(differ(&search.sequence, "search sequence", &cycle.path, "cycle path"));
-            }
-        }
-        if let Some(wrong) = checks.into_iter().find(Result::is_err) {
+        if let Err(wrong) = check_names(&columns, search.as_ref(), cycle.as_ref()) {
             // Errors in the query come first.
             self.bind_recursive(&cte, name.to_owned())?;
-            wrong?;
+            return Err(wrong);
         }
         let mut outside = Vec::new();
         // By added column: its hidden name, its first value and its next, over the branch's columns under the alias b.
