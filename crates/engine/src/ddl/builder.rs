@@ -5,7 +5,7 @@
 
 use super::row_key::{self, check_key_type};
 use super::sequence::{self, SequencePlan};
-use super::work::{Work, folded, undefined_relation};
+use super::work::{Work, folded};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::collation;
 use stoa_sql::bind::scope::Clause;
@@ -13,11 +13,10 @@ use stoa_sql::bind::{bind_stored_expr, fold};
 use stoa_sql::catalog::names::has_constraint;
 use stoa_sql::typed::tree::{Expr, ExprKind};
 use stoa_syntax::ast;
-use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, KeyColumns, ReferenceAction, References};
+use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, KeyColumns};
 use stoa_table::catalog::{
-    CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, Epoch, FamilyDescriptor, ForeignKeyAction, ForeignKeyDescriptor, Identity,
-    IndexDescriptor, IndexKey, IndexPart, IndexState, KeyForm, KeyPart, Oid, OnCommit, Relation, RowSecurity, SequenceDescriptor,
-    TableDescriptor,
+    CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, Epoch, FamilyDescriptor, Identity, IndexDescriptor, IndexKey, IndexPart,
+    IndexState, KeyForm, KeyPart, Oid, OnCommit, RowSecurity, SequenceDescriptor, TableDescriptor,
 };
 use stoa_table::row::{KeyCodec, epoch::counted_from_2000};
 use stoa_table::{FamilyId, FamilyOptions, TableId};
@@ -124,7 +123,7 @@ impl<'a> TableBuilder<'a> {
     }
 
     /// The name of a constraint: as given, if it is free, or chosen.
-    fn constraint_name(&mut self, given: Option<&ast::Ident>, column: Option<&str>, label: &str) -> PgResult<String> {
+    pub(super) fn constraint_name(&mut self, given: Option<&ast::Ident>, column: Option<&str>, label: &str) -> PgResult<String> {
         let Some(given) = given else { return Ok(self.choose(column, label)) };
         let name = fold(given);
         if has_constraint(&self.table, &name) {
@@ -421,7 +420,7 @@ impl<'a> TableBuilder<'a> {
         }
     }
 
-    async fn name_of(&self, constraint: &Constraint, name: String) -> PgResult<ConstraintName> {
+    pub(super) async fn name_of(&self, constraint: &Constraint, name: String) -> PgResult<ConstraintName> {
         let initially_deferred = constraint.initially_deferred.unwrap_or(false);
         Ok(ConstraintName {
             oid: self.work.next_oid().await?,
@@ -708,127 +707,6 @@ impl<'a> TableBuilder<'a> {
         self.choose(Some(&names.join("_")), if unique_constraint { "key" } else { "idx" })
     }
 
-    async fn add_foreign_key(&mut self, constraint: &Constraint, columns: Vec<ColumnId>, references: &References) -> PgResult<()> {
-        let own_name = self.work.split(&references.table)?;
-        let mut found = self.work.find(&references.table)?;
-        if let Some(target) = found.as_deref().filter(|target| target.oid() != self.table.oid) {
-            // Nobody may drop it, or its keys, before the reference is there.
-            self.work.lock(target, stoa_table::txn::TableLockMode::ShareRowExclusive).await?;
-            self.work.refresh().await?;
-            found = self.work.find(&references.table)?;
-        }
-        // A table under construction may refer to itself.
-        let target: TableDescriptor = match found.as_deref() {
-            Some(Relation::Table(table)) if table.oid == self.table.oid => self.table.clone(),
-            None if own_name.1 == self.table.name => self.table.clone(),
-            Some(Relation::Table(table)) => table.clone(),
-            Some(other) => {
-                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("referenced relation \"{}\" is not a table", other.name())));
-            }
-            None => return Err(undefined_relation(&Work::shown(&references.table)).at(self.work.position(&references.table))),
-        };
-        super::expiry::refuse_reference(&target)?;
-        if target.temporary != self.table.temporary {
-            return Err(PgError::new(
-                SqlState::INVALID_TABLE_DEFINITION,
-                if self.table.temporary {
-                    "constraints on temporary tables may reference only temporary tables"
-                } else {
-                    "constraints on permanent tables may reference only permanent tables"
-                },
-            ));
-        }
-        let not_deferred = |what: &str| {
-            PgError::new(
-                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                format!("cannot use a deferrable {what} for referenced table \"{}\"", target.name),
-            )
-        };
-        let referenced: Vec<ColumnId> = if references.columns.is_empty() {
-            if target.primary_index().is_some() {
-                return Err(not_deferred("primary key"));
-            }
-            if target.primary_key.is_none() {
-                return Err(PgError::new(
-                    SqlState::UNDEFINED_OBJECT,
-                    format!("there is no primary key for referenced table \"{}\"", target.name),
-                ));
-            }
-            target.key_columns().map(|p| p.column).collect()
-        } else {
-            folded(&references.columns)
-                .iter()
-                .map(|name| {
-                    target.column_by_name(name).map(|c| c.id).ok_or_else(|| {
-                        PgError::new(
-                            SqlState::UNDEFINED_COLUMN,
-                            format!("column \"{name}\" referenced in foreign key constraint does not exist"),
-                        )
-                    })
-                })
-                .collect::<PgResult<_>>()?
-        };
-        if referenced.len() != columns.len() {
-            return Err(PgError::new(
-                SqlState::INVALID_FOREIGN_KEY,
-                "number of referencing and referenced columns for foreign key disagree",
-            ));
-        }
-        let mut on_delete_columns: Vec<ColumnId> = Vec::new();
-        for name in folded(&references.on_delete_columns) {
-            let Some(column) = self.table.column_by_name(&name) else {
-                let message = format!("column \"{name}\" referenced in foreign key constraint does not exist");
-                return Err(PgError::new(SqlState::UNDEFINED_COLUMN, message));
-            };
-            if !columns.contains(&column.id) {
-                let message = format!("column \"{name}\" referenced in ON DELETE SET action must be part of foreign key");
-                return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, message));
-            }
-            if !on_delete_columns.contains(&column.id) {
-                on_delete_columns.push(column.id);
-            }
-        }
-        if unique_over(&target, &referenced).is_none() {
-            if target.indexes.iter().any(|i| i.is_deferrable() && is_over(i, &referenced)) {
-                return Err(not_deferred("unique constraint"));
-            }
-            return Err(PgError::new(
-                SqlState::INVALID_FOREIGN_KEY,
-                format!("there is no unique constraint matching given keys for referenced table \"{}\"", target.name),
-            ));
-        }
-        let names: Vec<String> = columns.iter().map(|id| self.column_name(*id)).collect();
-        let name = self.constraint_name(constraint.name.as_ref(), Some(&names.join("_")), "fkey")?;
-        check_comparable(&name, &self.table, &columns, &target, &referenced)?;
-        let (on_update, on_delete) = (action(references.on_update), action(references.on_delete));
-        let keeps = |action: &ForeignKeyAction| matches!(action, ForeignKeyAction::NoAction | ForeignKeyAction::Restrict);
-        if columns.iter().any(|id| self.table.column(*id).is_some_and(|c| c.generated.is_some())) {
-            let wrong = match (keeps(&on_update), &on_delete) {
-                (false, _) => Some("UPDATE"),
-                (true, ForeignKeyAction::SetNull | ForeignKeyAction::SetDefault) => Some("DELETE"),
-                _ => None,
-            };
-            if let Some(when) = wrong {
-                let message = format!("invalid ON {when} action for foreign key constraint containing generated column");
-                return Err(PgError::new(SqlState::SYNTAX_ERROR, message));
-            }
-        }
-        let name = self.name_of(constraint, name).await?;
-        self.new_foreign_keys.push(name.oid);
-        self.table.foreign_keys.push(ForeignKeyDescriptor {
-            name,
-            columns,
-            referenced_table: target.oid,
-            referenced_columns: referenced,
-            on_update,
-            on_delete,
-            on_delete_columns,
-            match_full: references.match_full,
-            validated: !constraint.not_valid,
-        });
-        Ok(())
-    }
-
     /// Gives a table its key and families if it has none: to be called when all columns and constraints are there.
     pub fn complete(&mut self) {
         if self.table.key.is_empty() {
@@ -1005,70 +883,4 @@ pub(crate) fn check_identity_type(ty: &PgType) -> PgResult<()> {
         PgType::Int2 | PgType::Int4 | PgType::Int8 => Ok(()),
         _ => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "identity column type must be smallint, integer, or bigint")),
     }
-}
-
-/// 42804 unless the columns of a foreign key compare with those that they refer to.
-pub(crate) fn check_comparable(
-    name: &str,
-    table: &TableDescriptor,
-    columns: &[ColumnId],
-    target: &TableDescriptor,
-    referenced: &[ColumnId],
-) -> PgResult<()> {
-    for (own, other) in columns.iter().zip(referenced) {
-        let (Some(own), Some(other)) = (table.column(*own), target.column(*other)) else { continue };
-        if !comparable(&own.ty.ty, &other.ty.ty) {
-            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("foreign key constraint \"{name}\" cannot be implemented"))
-                .detail(format!(
-                    "Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.",
-                    own.name, other.name, own.ty.ty, other.ty.ty
-                )));
-        }
-    }
-    Ok(())
-}
-
-/// Whether a column of type `own` may refer to one of type `key`: they compare in one family, or the one becomes the other of itself.
-fn comparable(own: &PgType, key: &PgType) -> bool {
-    let integer = |ty: &PgType| matches!(ty, PgType::Int2 | PgType::Int4 | PgType::Int8);
-    let float = |ty: &PgType| matches!(ty, PgType::Float4 | PgType::Float8);
-    let date = |ty: &PgType| matches!(ty, PgType::Date | PgType::Timestamp | PgType::Timestamptz);
-    own == key
-        || (integer(own) && (integer(key) || float(key) || *key == PgType::Numeric))
-        || (float(key) && (float(own) || *own == PgType::Numeric))
-        || (own.is_string() && key.is_string())
-        || (date(own) && date(key))
-}
-
-fn action(action: ReferenceAction) -> ForeignKeyAction {
-    match action {
-        ReferenceAction::NoAction => ForeignKeyAction::NoAction,
-        ReferenceAction::Restrict => ForeignKeyAction::Restrict,
-        ReferenceAction::Cascade => ForeignKeyAction::Cascade,
-        ReferenceAction::SetNull => ForeignKeyAction::SetNull,
-        ReferenceAction::SetDefault => ForeignKeyAction::SetDefault,
-    }
-}
-
-/// The unique constraint or index over exactly these columns: the OID that `pg_constraint.conindid` tells.
-pub(crate) fn unique_over(table: &TableDescriptor, columns: &[ColumnId]) -> Option<Oid> {
-    let same = |key: &[ColumnId]| key.len() == columns.len() && key.iter().all(|c| columns.contains(c));
-    if let Some(primary) = &table.primary_key
-        && same(&table.key_columns().map(|p| p.column).collect::<Vec<_>>())
-    {
-        return Some(primary.oid);
-    }
-    table
-        .indexes
-        .iter()
-        .filter(|i| i.unique && i.predicate.is_none() && i.state == IndexState::Readable)
-        .filter(|i| !i.is_deferrable())
-        .find(|i| is_over(i, columns))
-        .map(|i| i.oid)
-}
-
-/// Whether an index's parts are exactly these columns.
-fn is_over(index: &IndexDescriptor, columns: &[ColumnId]) -> bool {
-    let listed = |key: &IndexKey| matches!(key, IndexKey::Column(id) if columns.contains(id));
-    index.parts.len() == columns.len() && index.parts.iter().all(|p| listed(&p.key))
 }

@@ -308,7 +308,7 @@ impl<'a> Dropping<'a> {
                             without.primary_key = None;
                         }
                     }
-                    if super::builder::unique_over(&without, &foreign.referenced_columns).is_some() {
+                    if super::foreign_key::unique_over(&without, &foreign.referenced_columns).is_some() {
                         continue;
                     }
                 }

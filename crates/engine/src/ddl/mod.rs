@@ -19,6 +19,7 @@ mod dynamic;
 mod epoch_tests;
 pub(crate) mod expiry;
 mod foreign;
+mod foreign_key;
 mod grant;
 mod index;
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //! not come back, and a warning says so.
 
 use super::alter_constraint::validate_foreign_key;
-use super::builder::unique_over;
 use super::dependency::{is_hidden, owned};
+use super::foreign_key::unique_over;
 use super::work::{Work, object_name, undefined_schema};
 use std::collections::BTreeSet;
 use std::sync::Arc;
