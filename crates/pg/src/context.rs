@@ -6,7 +6,7 @@ use datafusion_common::ScalarValue;
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock};
 
-/// The statement's surroundings. Cheap to clone.
+/// The statement's environment. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct EvalContext {
     pub settings: Arc<ValueSettings>,

@@ -1,8 +1,8 @@
-//! Bulk loads: changes in key order become files that RocksDB takes in as they are, past log and memtables.
+//! Bulk loads: changes in key order become files that RocksDB ingests as they are, past log and memtables.
 //!
 //! The entries of a table carry the timestamp at which the load began; a record says at which one it became visible, and reads
 //! translate (`Tables::visible_since`). The end of a load runs on the commit thread: the records of its tables with the names of the
-//! files are written first, in one batch, then the files are taken in, then the records are completed and a view published. A crash in between is
+//! files are written first, in one batch, then the files are ingested, then the records are completed and a view published. A crash in between is
 //! finished at the next start ([`resume_loads`]); taking in a file twice does no harm, since it holds the same entries.
 
 use crate::commit::{Committer, Core, count};
@@ -184,7 +184,7 @@ impl TableLoad {
     }
 }
 
-/// A load of which a part was taken in.
+/// A load of which a part was ingested.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     records: Vec<StoredLoad>,
@@ -251,7 +251,7 @@ impl BulkLoad for LsmBulkLoad {
 }
 
 impl Committer {
-    /// Takes in the files of a load and makes them visible, together. The records are the commit: what they name is taken in, now
+    /// Ingests the files of a load and makes them visible, together. The records are the commit: what they name is ingested, now
     /// or at the next start.
     fn finish_load(&mut self, mut loaded: Vec<LoadedTable>) -> StoreResult<Timestamp> {
         for load in &loaded {
@@ -321,7 +321,7 @@ impl Committer {
         }
     }
 
-    /// Ends a load whose files were taken in, and shows it.
+    /// Ends a load whose files were ingested, and shows it.
     fn complete(&mut self, records: &[StoredLoad]) -> StoreResult<()> {
         let mut done = WriteBatch::default();
         for record in records {
@@ -355,7 +355,7 @@ impl Committer {
         Err(error)
     }
 
-    /// An error says whether a part was taken in.
+    /// An error says whether a part was ingested.
     fn take_in(&self, by_class: &HashMap<OptionClass, Vec<PathBuf>>) -> Result<(), (bool, StoreError)> {
         let mut some = false;
         for (class, paths) in by_class {
@@ -370,7 +370,7 @@ impl Committer {
     }
 }
 
-/// At open: takes in the files of loads that a crash interrupted, and removes what belongs to none.
+/// At open: ingests the files of loads that a crash interrupted, and removes what belongs to none.
 pub(crate) fn resume_loads(core: &Core, loads: &mut [StoredLoad]) -> StoreResult<()> {
     let directory = load_directory(&core.database);
     for load in loads.iter_mut().filter(|load| !load.pending.is_empty()) {

@@ -40,7 +40,7 @@ pub struct StoredLoad {
     pub begin: Timestamp,
     pub table: TableId,
     pub finish: Timestamp,
-    /// Files that may not have been taken in yet, with their column families; empty when the load is complete.
+    /// Files that may not have been ingested yet, with their column families; empty when the load is complete.
     pub pending: Vec<(String, String)>,
 }
 

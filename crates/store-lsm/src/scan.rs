@@ -418,7 +418,7 @@ pub(crate) struct LsmScan {
     column_families: Vec<Arc<ColumnFamily>>,
     /// Bytes of files from which on they are read here.
     file_scan_bytes: u64,
-    /// Which cursors stand on a row; which stand on the row being handed over.
+    /// Which cursors stand on a row; which stand on the row being emitted.
     on_row: Vec<bool>,
     used: Vec<bool>,
     started: bool,

@@ -1,4 +1,4 @@
-//! Files of entries that are in order, for RocksDB to take in as they are.
+//! Files of entries that are in order, for RocksDB to ingest as they are.
 //!
 //! Building them (blocks, checksums, compression, filters) is as much work as bringing the entries, so that a thread does it for all but
 //! short ones: entries go to it in chunks.

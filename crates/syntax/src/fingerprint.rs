@@ -1,21 +1,21 @@
 //! What statements have in common that differ in their literals only: a text without its numbers and strings.
 //!
-//! Clients of the simple protocol write values into the text. Two texts of one shape, with literals of the same kinds, are one statement
-//! with parameters; whether that is true of a shape is for the binder to tell, here it is only read quickly. What is not plain (comments,
-//! dollar quotes, several statements, letters outside of ASCII) has no shape.
+//! Clients of the simple protocol write values into the text. Two texts of one fingerprint, with literals of the same kinds, are one statement
+//! with parameters; whether that is true of a fingerprint is for the binder to tell, here it is only read quickly. What is not plain (comments,
+//! dollar quotes, several statements, letters outside of ASCII) has no fingerprint.
 
 use std::borrow::Cow;
 
-/// Longer texts have no shape.
+/// Longer texts have no fingerprint.
 const MAX_BYTES: usize = 2048;
 const MAX_LITERALS: usize = 64;
 
 /// Words before a string that make it a part of them: `interval '1 day'`.
 const TYPES_OF_LITERALS: [&[u8]; 5] = [b"interval", b"date", b"time", b"timestamp", b"timestamptz"];
 
-/// A text's shape, with the places of its literals. To be filled again and again by [`Shape::read`].
+/// A text's fingerprint, with the places of its literals. To be filled again and again by [`Fingerprint::read`].
 #[derive(Debug, Default)]
-pub struct Shape {
+pub struct Fingerprint {
     key: Vec<u8>,
     literals: Vec<Literal>,
     start: usize,
@@ -45,7 +45,7 @@ pub enum LiteralKind {
 }
 
 impl LiteralKind {
-    /// What stands for such a literal in a shape: no text has it.
+    /// What stands for such a literal in a fingerprint: no text has it.
     fn mark(self, negative: bool) -> u8 {
         let mark = match self {
             Self::Int4 => 1,
@@ -72,8 +72,8 @@ impl Literal {
     }
 }
 
-impl Shape {
-    /// The same of two texts of one shape.
+impl Fingerprint {
+    /// The same of two texts of one fingerprint.
     #[must_use]
     pub fn key(&self) -> &[u8] {
         &self.key
@@ -110,7 +110,7 @@ impl Shape {
         out
     }
 
-    /// Reads a text; whether it has a shape. One that has none leaves an empty key.
+    /// Reads a text; whether it has a fingerprint. One that has none leaves an empty key.
     pub fn read(&mut self, text: &str) -> bool {
         self.clear();
         self.start = skip(text.as_bytes(), 0, |c| c.is_ascii_whitespace());
@@ -270,8 +270,10 @@ mod tests {
     use super::*;
 
     fn with_parameters(text: &str) -> Option<(String, Vec<String>)> {
-        let mut shape = Shape::default();
-        shape.read(text).then(|| (shape.with_parameters(text), shape.literals().iter().map(|l| l.value(text).into_owned()).collect()))
+        let mut fingerprint = Fingerprint::default();
+        fingerprint
+            .read(text)
+            .then(|| (fingerprint.with_parameters(text), fingerprint.literals().iter().map(|l| l.value(text).into_owned()).collect()))
     }
 
     #[test]
@@ -295,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_plain_has_no_shape() {
+    fn what_is_not_plain_has_no_fingerprint() {
         for text in [
             "SELECT 1 -- one",
             "SELECT /* one */ 1",
@@ -325,18 +327,18 @@ mod tests {
         ] {
             assert_eq!(with_parameters(text), None, "{text}");
         }
-        let mut shape = Shape::default();
-        assert!(!shape.read("SELECT 5 -- five") && shape.key().is_empty());
+        let mut fingerprint = Fingerprint::default();
+        assert!(!fingerprint.read("SELECT 5 -- five") && fingerprint.key().is_empty());
         assert_eq!(with_parameters(&format!("SELECT {}", "1,".repeat(65))), None);
         assert_eq!(with_parameters(&format!("SELECT {}", " ".repeat(2048))), None);
     }
 
     #[test]
-    fn shapes_tell_kinds_apart() {
+    fn fingerprints_tell_kinds_apart() {
         let key = |text: &str| {
-            let mut shape = Shape::default();
-            assert!(shape.read(text), "{text}");
-            shape.key().to_vec()
+            let mut fingerprint = Fingerprint::default();
+            assert!(fingerprint.read(text), "{text}");
+            fingerprint.key().to_vec()
         };
         assert_eq!(key("SELECT 1 ,  'a'"), key("SELECT\n22 , 'b'''"));
         assert_eq!(key("SELECT (-1)"), key("SELECT (-2147483648)"));

@@ -6,6 +6,7 @@
 pub mod database;
 pub mod ddl;
 pub mod error;
+pub mod fingerprint;
 mod grammar;
 pub mod hyperdrive;
 mod keywords;
@@ -17,14 +18,13 @@ pub mod print;
 pub mod rights;
 pub mod script;
 pub mod secrets;
-pub mod shape;
 pub mod utility;
 mod utility_parser;
 
 pub use error::SyntaxError;
+pub use fingerprint::{Fingerprint, LiteralKind};
 use grammar::Parser;
 pub use script::{Body, Piece, parse_script};
-pub use shape::{LiteralKind, Shape};
 pub use sqlparser::ast;
 pub use sqlparser::tokenizer::Location;
 pub use sqlparser::tokenizer::Span;

@@ -1,7 +1,7 @@
 //! A session: the only entry for statements. Settings, the transaction, prepared statements, cursors, COPY, notifications.
 //!
 //! Reading order: [`api`] (what callers see) → [`stoa_exec::environment::session`] (what other sessions may see of this one) → [`stoa_exec::settings`] →
-//! [`session_impl`] (life of a session and of a statement) → [`dispatch`] (one statement) → [`transaction`] → [`prepared`], [`shapes`] →
+//! [`session_impl`] (life of a session and of a statement) → [`dispatch`] (one statement) → [`transaction`] → [`prepared`], [`statement_cache`] →
 //! [`login`], [`roles`] → [`cursor`] → [`copy`] → [`explain`] → [`system`], [`functions`] (what functions may ask).
 
 pub mod api;
@@ -20,8 +20,8 @@ mod object_functions;
 pub mod prepared;
 mod roles;
 pub mod session_impl;
-mod shapes;
 pub mod show;
+mod statement_cache;
 pub mod system;
 pub(crate) mod table_locks;
 mod text_functions;

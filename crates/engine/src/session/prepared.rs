@@ -33,7 +33,7 @@ pub struct PreparedStatement {
     pub(super) bound: Mutex<Option<Arc<BoundStatement>>>,
     /// Its columns were described to a client, or a client may count on them: they must stay.
     pub(super) described: AtomicBool,
-    /// Its literals were read as parameters, see [`super::shapes`]: what they are is known for that typed tree alone.
+    /// Its literals were read as parameters, see [`super::statement_cache`]: what they are is known for that typed tree alone.
     pub(super) recalled: bool,
 }
 

@@ -28,7 +28,7 @@ pub struct Session {
     pub(crate) block: Block,
     pub(crate) prepared: IndexMap<String, Prepared>,
     pub(crate) unnamed: Option<Prepared>,
-    pub(super) shapes: super::shapes::Shapes,
+    pub(super) statement_cache: super::statement_cache::StatementCache,
     pub(crate) cursors: IndexMap<String, Cursor>,
     /// When the statement began, in microseconds since 1970.
     pub(crate) statement_us: i64,
@@ -97,7 +97,7 @@ impl Session {
             block: Block::default(),
             prepared: IndexMap::new(),
             unnamed: None,
-            shapes: super::shapes::Shapes::default(),
+            statement_cache: super::statement_cache::StatementCache::default(),
             cursors: IndexMap::new(),
             statement_us: started_us,
             notifications,

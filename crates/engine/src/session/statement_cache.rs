@@ -1,7 +1,7 @@
 //! Statements of the simple protocol that differ from earlier ones in their literals only: they need not be parsed, bound and compiled anew.
 //!
-//! When a text comes whose [`Shape`] has been seen before, its statement is bound a second time, with parameters in the place of its
-//! literals. If that gives the same typed tree, but for the parameters, and takes little, it is kept: the next text of this shape runs it
+//! When a text comes whose [`Fingerprint`] has been seen before, its statement is bound a second time, with parameters in the place of its
+//! literals. If that gives the same typed tree, but for the parameters, and takes little, it is kept: the next text of this fingerprint runs it
 //! with its own literals as values. Whatever is unusual (a literal that its type does not take, another catalog, a failed transaction)
 //! goes the ordinary way, which tells of it.
 
@@ -25,27 +25,27 @@ use stoa_sql::typed::constant;
 use stoa_sql::typed::raises::may_raise;
 use stoa_sql::typed::tree::{Bound, BoundBody, Expr, ExprKind, Rel};
 use stoa_sql::typed::walk;
-use stoa_syntax::{Body, LiteralKind, Shape};
+use stoa_syntax::{Body, Fingerprint, LiteralKind};
 
 /// Statements that a session keeps.
 const KEPT: usize = 32;
-/// Shapes that it remembers having seen.
+/// Fingerprints that it remembers having seen.
 const SEEN: usize = 64;
 
-/// What a session knows of shapes.
-pub(super) struct Shapes {
+/// The statements that a session keeps by their fingerprints.
+pub(super) struct StatementCache {
     /// That of the text that came last; buffers are used again.
-    last: Shape,
+    last: Fingerprint,
     kept: IndexMap<Box<[u8]>, Kept>,
     /// How often one was wanted.
     wanted: u64,
-    /// Hashes of shapes, each at a place that follows from it.
+    /// Hashes of fingerprints, each at a place that follows from it.
     seen: [Seen; SEEN],
 }
 
-impl Default for Shapes {
+impl Default for StatementCache {
     fn default() -> Self {
-        Self { last: Shape::default(), kept: IndexMap::new(), wanted: 0, seen: [Seen::default(); SEEN] }
+        Self { last: Fingerprint::default(), kept: IndexMap::new(), wanted: 0, seen: [Seen::default(); SEEN] }
     }
 }
 
@@ -66,15 +66,15 @@ struct Seen {
 }
 
 impl Session {
-    /// A statement of an earlier text of the same shape, with the values of this one's literals.
+    /// A statement of an earlier text of the same fingerprint, with the values of this one's literals.
     #[must_use]
     pub fn recall(&mut self, text: &str) -> Option<(Prepared, Vec<ScalarValue>)> {
-        if !self.shapes.last.read(text) || self.block.failed {
+        if !self.statement_cache.last.read(text) || self.block.failed {
             return None;
         }
-        self.shapes.wanted += 1;
-        let kept = self.shapes.kept.get_mut(self.shapes.last.key())?;
-        kept.wanted = self.shapes.wanted;
+        self.statement_cache.wanted += 1;
+        let kept = self.statement_cache.kept.get_mut(self.statement_cache.last.key())?;
+        kept.wanted = self.statement_cache.wanted;
         let (body, bound, constants) = (Arc::clone(&kept.body), Arc::clone(&kept.bound), Arc::clone(&kept.constants));
         self.begin_text(1);
         self.statement_us = self.database.tables.now_us();
@@ -83,7 +83,7 @@ impl Session {
         let values = self.shared.settings().value.clone();
         if !bound.holds(&system, &values) {
             // Nor will the others, most likely, and each holds a catalog.
-            self.shapes.kept.retain(|_, kept| kept.bound.holds(&system, &values));
+            self.statement_cache.kept.retain(|_, kept| kept.bound.holds(&system, &values));
             return None;
         }
         let params = self.literals_of(text, &bound, Arc::clone(&system))?;
@@ -92,7 +92,7 @@ impl Session {
             constants.iter().try_for_each(|e| constant::evaluate_with(&context, &params, e).map(drop)).ok()?;
         }
         let whole: Arc<str> = Arc::from(text);
-        let statement_text = match text.get(self.shapes.last.start()..self.shapes.last.end()) {
+        let statement_text = match text.get(self.statement_cache.last.start()..self.statement_cache.last.end()) {
             Some(statement) if statement.len() < text.len() => Arc::from(statement),
             _ => Arc::clone(&whole),
         };
@@ -111,7 +111,7 @@ impl Session {
 
     /// What the literals of the last text are as parameters of a statement; `None` if its types do not take one.
     fn literals_of(&self, text: &str, bound: &BoundStatement, system: Arc<SessionEnvironment>) -> Option<Vec<ScalarValue>> {
-        let literals = self.shapes.last.literals();
+        let literals = self.statement_cache.last.literals();
         if literals.len() != bound.params.len() {
             return None;
         }
@@ -129,37 +129,37 @@ impl Session {
         values.collect()
     }
 
-    /// After the ordinary way: keeps what was prepared of the last text, alone in it, if texts of its shape come again and again.
-    pub fn keep_shape(&mut self, text: &str, prepared: &Prepared) {
+    /// After the ordinary way: keeps what was prepared of the last text, alone in it, if texts of its fingerprint come again and again.
+    pub fn keep_statement(&mut self, text: &str, prepared: &Prepared) {
         let literal = prepared.inner.bound.lock().clone();
         let Some(literal) = literal.filter(|_| matches!(prepared.inner.body.as_deref(), Some(Body::Sql(_)))) else { return };
-        if self.shapes.last.key().is_empty() || !self.shapes.comes_again() {
+        if self.statement_cache.last.key().is_empty() || !self.statement_cache.comes_again() {
             return;
         }
         match self.with_parameters(text, &literal) {
             Some(kept) => {
-                let all = &mut self.shapes.kept;
+                let all = &mut self.statement_cache.kept;
                 if all.len() >= KEPT
                     && let Some(oldest) = (0..all.len()).min_by_key(|at| all.get_index(*at).map(|(_, kept)| kept.wanted))
                 {
                     all.swap_remove_index(oldest);
                 }
-                all.insert(self.shapes.last.key().into(), kept);
+                all.insert(self.statement_cache.last.key().into(), kept);
             }
-            None => self.shapes.refuse(),
+            None => self.statement_cache.refuse(),
         }
     }
 
     /// The statement of a text with parameters in the place of its literals, if it means the same and takes little.
     fn with_parameters(&mut self, text: &str, literal: &BoundStatement) -> Option<Kept> {
-        let declared = self.shapes.last.literals().iter().map(|literal| match literal.kind {
+        let declared = self.statement_cache.last.literals().iter().map(|literal| match literal.kind {
             LiteralKind::Int4 => Some(PgType::Int4),
             LiteralKind::Int8 => Some(PgType::Int8),
             LiteralKind::Numeric => Some(PgType::Numeric),
             LiteralKind::Text => None,
         });
         let declared = declared.collect();
-        let changed: Arc<str> = self.shapes.last.with_parameters(text).into();
+        let changed: Arc<str> = self.statement_cache.last.with_parameters(text).into();
         let [piece] = <[_; 1]>::try_from(stoa_syntax::parse_script(&changed).ok()?).ok()?;
         let body = Arc::new(piece.body);
         let statement_text = Arc::clone(&changed);
@@ -186,11 +186,11 @@ impl Session {
             && !depends_on_constants(&bound.bound)
             && is_inline(&bound.bound, &bound.plan, settings, &self.database.text, &system.catalog);
         let constants = constants_that_raise(&bound.bound, &self.eval_context(system)).into();
-        keep.then_some(Kept { body, bound, constants, wanted: self.shapes.wanted })
+        keep.then_some(Kept { body, bound, constants, wanted: self.statement_cache.wanted })
     }
 }
 
-impl Shapes {
+impl StatementCache {
     fn seen(&mut self) -> (&mut Seen, u64) {
         let mut hasher = DefaultHasher::new();
         self.last.key().hash(&mut hasher);
@@ -199,7 +199,7 @@ impl Shapes {
         (&mut self.seen[place], hash)
     }
 
-    /// Whether the last text's shape was seen before, and not refused.
+    /// Whether the last text's fingerprint was seen before, and not refused.
     fn comes_again(&mut self) -> bool {
         let (seen, hash) = self.seen();
         if seen.hash != hash {
@@ -342,11 +342,11 @@ mod tests {
         Ok(out)
     }
 
-    /// As the simple protocol does, with shapes or without; whether one was recalled.
-    async fn run(session: &mut Session, text: &str, shapes: bool) -> (String, bool) {
+    /// As the simple protocol does, with fingerprints or without; whether one was recalled.
+    async fn run(session: &mut Session, text: &str, fingerprints: bool) -> (String, bool) {
         let mut recalled = false;
         let out = async {
-            if shapes && let Some((prepared, params)) = session.recall(text) {
+            if fingerprints && let Some((prepared, params)) = session.recall(text) {
                 recalled = true;
                 return execute(session, &prepared, params).await;
             }
@@ -356,8 +356,8 @@ mod tests {
             let only = pieces.len() == 1;
             for piece in pieces {
                 let prepared = session.prepare(Some(piece), text.into(), Vec::new())?;
-                if shapes && only {
-                    session.keep_shape(text, &prepared);
+                if fingerprints && only {
+                    session.keep_statement(text, &prepared);
                 }
                 out = execute(session, &prepared, Vec::new()).await?;
             }
@@ -510,9 +510,9 @@ mod tests {
         for round in 0..3 {
             for n in 0..100 {
                 run(&mut session, &format!("SELECT id AS c{n} FROM a WHERE id = {round}"), true).await;
-                assert!(session.shapes.kept.len() <= KEPT);
+                assert!(session.statement_cache.kept.len() <= KEPT);
             }
         }
-        assert!(!session.shapes.kept.is_empty());
+        assert!(!session.statement_cache.kept.is_empty());
     }
 }

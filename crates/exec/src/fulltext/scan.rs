@@ -26,17 +26,17 @@ pub const LOOK_COST: f64 = 15.0;
 /// What is searched, and how.
 #[derive(Debug)]
 pub struct Search {
-    pub what: Sought,
+    pub what: IndexSearch,
     /// Rows that it is expected to find.
     pub rows: f64,
 }
 
 /// A query over one index, or several of them together.
 #[derive(Debug)]
-pub enum Sought {
+pub enum IndexSearch {
     Index(IndexQuery),
-    All(Vec<Sought>),
-    Any(Vec<Sought>),
+    All(Vec<IndexSearch>),
+    Any(Vec<IndexSearch>),
 }
 
 /// What is looked for in an index.
@@ -74,21 +74,21 @@ impl Search {
     }
 }
 
-impl Sought {
+impl IndexSearch {
     fn leaves<'a>(&'a self, each: &mut dyn FnMut(&'a IndexQuery)) {
         match self {
-            Sought::Index(leaf) => each(leaf),
-            Sought::All(of) | Sought::Any(of) => of.iter().for_each(|part| part.leaves(each)),
+            IndexSearch::Index(leaf) => each(leaf),
+            IndexSearch::All(of) | IndexSearch::Any(of) => of.iter().for_each(|part| part.leaves(each)),
         }
     }
 
     /// All of several, or one of them: what is looked for in one index is one query.
-    fn of(all: bool, parts: Vec<Sought>) -> Sought {
-        let mut out: Vec<Sought> = Vec::with_capacity(parts.len());
+    fn of(all: bool, parts: Vec<IndexSearch>) -> IndexSearch {
+        let mut out: Vec<IndexSearch> = Vec::with_capacity(parts.len());
         for part in parts {
-            let same = |known: &&mut Sought| matches!((&**known, &part), (Sought::Index(a), Sought::Index(b)) if a.index == b.index);
+            let same = |known: &&mut IndexSearch| matches!((&**known, &part), (IndexSearch::Index(a), IndexSearch::Index(b)) if a.index == b.index);
             match (out.iter_mut().find(same), part) {
-                (Some(Sought::Index(known)), Sought::Index(part)) => {
+                (Some(IndexSearch::Index(known)), IndexSearch::Index(part)) => {
                     let both = vec![(*known.query).clone(), (*part.query).clone()];
                     known.query = Arc::new(if all { Query::all(both) } else { Query::any(both) });
                     known.rows = if all { known.rows.min(part.rows) } else { known.rows + part.rows };
@@ -100,7 +100,7 @@ impl Sought {
             (1, Some(one)) => one,
             (_, last) => {
                 out.extend(last);
-                if all { Sought::All(out) } else { Sought::Any(out) }
+                if all { IndexSearch::All(out) } else { IndexSearch::Any(out) }
             }
         }
     }
@@ -108,9 +108,9 @@ impl Sought {
     /// Rows that are expected.
     fn rows(&self) -> f64 {
         match self {
-            Sought::Index(leaf) => leaf.rows,
-            Sought::All(of) => of.iter().map(Sought::rows).fold(f64::MAX, f64::min),
-            Sought::Any(of) => of.iter().map(Sought::rows).sum(),
+            IndexSearch::Index(leaf) => leaf.rows,
+            IndexSearch::All(of) => of.iter().map(IndexSearch::rows).fold(f64::MAX, f64::min),
+            IndexSearch::Any(of) => of.iter().map(IndexSearch::rows).sum(),
         }
     }
 
@@ -122,15 +122,15 @@ impl Sought {
     }
 }
 
-impl fmt::Display for Sought {
+impl fmt::Display for IndexSearch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Sought::Index(leaf) => {
+            IndexSearch::Index(leaf) => {
                 let names = |field: usize| leaf.fields.get(field).cloned().unwrap_or_default();
                 write!(f, "{}", leaf.query.shown(&names))
             }
-            Sought::All(of) | Sought::Any(of) => {
-                let between = if matches!(self, Sought::All(_)) { " AND " } else { " OR " };
+            IndexSearch::All(of) | IndexSearch::Any(of) => {
+                let between = if matches!(self, IndexSearch::All(_)) { " AND " } else { " OR " };
                 for (at, part) in of.iter().enumerate() {
                     write!(f, "{}({part})", if at > 0 { between } else { "" })?;
                 }
@@ -157,7 +157,7 @@ impl TextPath {
     #[must_use]
     pub fn cost(&self) -> f64 {
         match &self.search.what {
-            Sought::Index(_) => SEARCH_COST + ROW_COST * self.search.rows,
+            IndexSearch::Index(_) => SEARCH_COST + ROW_COST * self.search.rows,
             several => SEARCH_COST + KEY_COST * several.keys() + ROW_COST * self.search.rows,
         }
     }
@@ -316,7 +316,7 @@ pub fn choose(
             None => 1000.0,
         };
         let fields = index.parts.iter().map(|p| part_name(table, &p.key)).collect();
-        let what = Sought::Index(IndexQuery { index: index.storage, query: Arc::new(query), name: index.name.clone(), fields, rows });
+        let what = IndexSearch::Index(IndexQuery { index: index.storage, query: Arc::new(query), name: index.name.clone(), fields, rows });
         best = Some(TextPath { search: Search { what, rows }, answered, queries: count, looks });
     }
     let asked = exprs.iter().filter(|e| holds_match(e)).count();
@@ -340,7 +340,7 @@ fn of_several(
     usable: &dyn Fn(usize) -> bool,
     computed: &dyn Fn(usize, usize) -> Option<Expr>,
 ) -> PgResult<Option<TextPath>> {
-    let of_index = |m: &MatchFilter| -> PgResult<Option<Sought>> {
+    let of_index = |m: &MatchFilter| -> PgResult<Option<IndexSearch>> {
         for (at, index) in table.indexes.iter().enumerate() {
             if !index.is_fulltext() || index.state != IndexState::Readable || !usable(at) {
                 continue;
@@ -354,7 +354,7 @@ fn of_several(
             let rows = text.files().map_or(1000, |files| files.generation().estimate(&query).unwrap_or(1000)) as f64;
             let fields = index.parts.iter().map(|p| part_name(table, &p.key)).collect();
             let query = Arc::new(query);
-            return Ok(Some(Sought::Index(IndexQuery { index: index.storage, query, name: index.name.clone(), fields, rows })));
+            return Ok(Some(IndexSearch::Index(IndexQuery { index: index.storage, query, name: index.name.clone(), fields, rows })));
         }
         Ok(None)
     };
@@ -369,7 +369,7 @@ fn of_several(
         return Ok(None);
     }
     let queries = parts.len();
-    let what = Sought::of(true, parts);
+    let what = IndexSearch::of(true, parts);
     let rows = what.rows();
     Ok(Some(TextPath { search: Search { what, rows }, answered, queries, looks: true }))
 }
@@ -378,15 +378,15 @@ fn of_several(
 fn sought_by(
     filter: &Expr,
     column: &dyn Fn(&str) -> Option<ColumnId>,
-    of_index: &dyn Fn(&MatchFilter) -> PgResult<Option<Sought>>,
-) -> PgResult<Option<Sought>> {
+    of_index: &dyn Fn(&MatchFilter) -> PgResult<Option<IndexSearch>>,
+) -> PgResult<Option<IndexSearch>> {
     if let Some((all, parts)) = parts_of_condition(filter) {
         let mut sought = Vec::with_capacity(parts.len());
         for part in parts {
             let Some(part) = sought_by(part, column, of_index)? else { return Ok(None) };
             sought.push(part);
         }
-        return Ok(Some(Sought::of(all, sought)));
+        return Ok(Some(IndexSearch::of(all, sought)));
     }
     match read_match(0, filter, column).transpose()? {
         Some(found) => of_index(&found),

@@ -10,7 +10,7 @@ use super::source::{SourceTable, text_of};
 use crate::fulltext::TextIndexes;
 use crate::fulltext::find::Found;
 use crate::fulltext::read::{Requested, RowOrder, SearchRequest, SearchRows};
-use crate::fulltext::scan::{SCORE, Search, Sought};
+use crate::fulltext::scan::{IndexSearch, SCORE, Search};
 use crate::leaf_methods;
 use crate::scan_table::ScanTable;
 use arrow::array::RecordBatch;
@@ -272,15 +272,15 @@ impl ExecutionPlan for TextSearchExec {
 }
 
 /// The indexes that a search asks.
-fn requested(text: &TextIndexes, sought: &Sought) -> Result<Requested> {
-    let all = |of: &[Sought]| of.iter().map(|part| requested(text, part)).collect::<Result<Vec<_>>>();
+fn requested(text: &TextIndexes, sought: &IndexSearch) -> Result<Requested> {
+    let all = |of: &[IndexSearch]| of.iter().map(|part| requested(text, part)).collect::<Result<Vec<_>>>();
     Ok(match sought {
-        Sought::Index(leaf) => {
+        IndexSearch::Index(leaf) => {
             let gone = || PgError::internal(format!("the full text index \"{}\" is gone", leaf.name));
             Requested::Index { index: text.get(leaf.index).ok_or_else(gone)?, query: Arc::clone(&leaf.query) }
         }
-        Sought::All(of) => Requested::All(all(of)?),
-        Sought::Any(of) => Requested::Any(all(of)?),
+        IndexSearch::All(of) => Requested::All(all(of)?),
+        IndexSearch::Any(of) => Requested::Any(all(of)?),
     })
 }
 

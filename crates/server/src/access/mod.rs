@@ -11,7 +11,7 @@ pub use names::{own_user_name, user_name};
 pub use places::{Place, Places};
 
 use audit::Audit;
-use names::Surroundings;
+use names::Environment;
 use parking_lot::{Mutex, RwLock};
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
@@ -183,7 +183,7 @@ impl Access {
     /// 28000.
     pub async fn decide(&self, in_force: &Arc<InForce>, connection: Connection<'_>, database: &Database) -> Result<Rule, Refusal> {
         if !in_force.asks_resolver {
-            return in_force.rules.decide(&connection, &Surroundings { database }).cloned();
+            return in_force.rules.decide(&connection, &Environment { database }).cloned();
         }
         let (in_force, roles) = (Arc::clone(in_force), database.clone());
         let (peer, replication) = (connection.peer, connection.replication);
@@ -191,7 +191,7 @@ impl Access {
         let (of_database, of_role) = (database.clone(), role.clone());
         let decided = tokio::task::spawn_blocking(move || {
             let connection = Connection { peer, database: &database, role: &role, replication };
-            in_force.rules.decide(&connection, &Surroundings { database: &roles }).cloned()
+            in_force.rules.decide(&connection, &Environment { database: &roles }).cloned()
         });
         // A thread that is gone has decided nothing: no rule fits.
         decided.await.unwrap_or_else(|_| {

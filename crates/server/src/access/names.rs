@@ -6,11 +6,11 @@ use stoa_auth::hosts::{Around, interfaces};
 use stoa_engine::Database;
 
 /// The roles, the resolver and the interfaces. A resolver may take seconds.
-pub(super) struct Surroundings<'a> {
+pub(super) struct Environment<'a> {
     pub(super) database: &'a Database,
 }
 
-impl Around for Surroundings<'_> {
+impl Around for Environment<'_> {
     fn is_member(&self, role: &str, group: &str) -> bool {
         self.database.is_member(role, group)
     }

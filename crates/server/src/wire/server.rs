@@ -2,7 +2,7 @@
 
 use super::event_loops::{ConnectionTask, EventLoops};
 use super::listen::{Handed, Listeners, Origin};
-use super::startup::{self, Surroundings};
+use super::startup::{self, Environment};
 use crate::access::{Access, Place};
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -67,8 +67,8 @@ impl Server {
                         }
                         // Who finds no place is closed without a word, which would take one.
                         let Some(place) = self.access.places.admit(origin.address()) else { continue };
-                        let surroundings = Surroundings { database: self.database.clone(), access: Arc::clone(&self.access), shutdown: is_down.clone() };
-                        connections.push(self.event_loops.spawn(|task| serve(socket, origin, place, surroundings, task)));
+                        let environment = Environment { database: self.database.clone(), access: Arc::clone(&self.access), shutdown: is_down.clone() };
+                        connections.push(self.event_loops.spawn(|task| serve(socket, origin, place, environment, task)));
                     }
                     Err(error) => {
                         // Too many open files, most likely: others will be closed.
@@ -97,9 +97,9 @@ impl Server {
 }
 
 /// One connection; a panic in it ends it and nothing else.
-async fn serve(socket: Handed, origin: Origin, place: Place, surroundings: Surroundings, task: ConnectionTask) {
+async fn serve(socket: Handed, origin: Origin, place: Place, environment: Environment, task: ConnectionTask) {
     let Ok(socket) = socket.take() else { return };
-    let started = AssertUnwindSafe(startup::start(socket, origin, place, surroundings, task)).catch_unwind().await;
+    let started = AssertUnwindSafe(startup::start(socket, origin, place, environment, task)).catch_unwind().await;
     let mut connection = match started {
         Ok(Some(connection)) => connection,
         Ok(None) => return,

@@ -40,7 +40,7 @@ impl Connection {
         for (number, piece) in pieces.into_iter().enumerate() {
             let prepared = self.session.prepare(Some(piece), text.clone(), Vec::new())?;
             if last == 0 {
-                self.session.keep_shape(&text, &prepared);
+                self.session.keep_statement(&text, &prepared);
             }
             self.run_prepared(&prepared, Vec::new(), number == last).await?;
         }

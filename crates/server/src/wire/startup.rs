@@ -28,7 +28,7 @@ const PACKET_TIME: Duration = Duration::from_secs(5);
 const TLS_HANDSHAKE: u8 = 0x16;
 
 /// What a connection finds around it.
-pub struct Surroundings {
+pub struct Environment {
     pub database: Database,
     pub access: Arc<Access>,
     /// Changes when the server is told to stop.
@@ -91,7 +91,7 @@ pub(super) struct Attempt {
 }
 
 /// Does the startup; `None` when the connection was for something else, or has ended.
-pub async fn start(socket: Socket, origin: Origin, mut place: Place, around: Surroundings, task: ConnectionTask) -> Option<Connection> {
+pub async fn start(socket: Socket, origin: Origin, mut place: Place, around: Environment, task: ConnectionTask) -> Option<Connection> {
     let mut attempt = Attempt {
         transport: Transport::new(socket),
         input: BytesMut::with_capacity(8 << 10),

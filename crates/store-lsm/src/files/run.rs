@@ -49,7 +49,7 @@ pub(super) struct Run {
     /// Whether an entry of this key was shown: older ones are not.
     shown: bool,
     live: bool,
-    /// The newest sequence number that is visible, and the one of all entries of the file, if it was taken in.
+    /// The newest sequence number that is visible, and the one of all entries of the file, if it was ingested.
     sequence: u64,
     of_file: Option<u64>,
     upper: Vec<u8>,

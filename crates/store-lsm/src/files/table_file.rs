@@ -50,7 +50,7 @@ pub(super) struct TableFile {
     separators: Vec<u8>,
     /// Where each of them ends.
     ends: Vec<u32>,
-    /// Made outside of RocksDB and taken in: its entries have the sequence number with which it was.
+    /// Made outside of RocksDB and ingested: its entries have the sequence number with which it was.
     pub taken_in: bool,
 }
 

@@ -69,7 +69,7 @@ fn by_files(snapshot: &Arc<dyn Snapshot>, bounds: (Vec<u8>, Vec<u8>)) -> StoreRe
             out.push((key.to_vec(), value.to_vec()));
             scan.next();
         }
-        // The same handed over, by a few and by many.
+        // The same emitted, by a few and by many.
         scan.seek_to_first();
         let (mut handed, mut pieces) = (Pairs::new(), SplitMix(out.len() as u64));
         while scan.check()? {
@@ -80,7 +80,7 @@ fn by_files(snapshot: &Arc<dyn Snapshot>, bounds: (Vec<u8>, Vec<u8>)) -> StoreRe
             })?;
             assert!(handed.len() == more || !goes_on);
         }
-        assert!(handed == out, "handed over: {} of {}", handed.len(), out.len());
+        assert!(handed == out, "emitted: {} of {}", handed.len(), out.len());
         Ok(Some(out))
     })
 }

@@ -125,7 +125,7 @@ pub struct Evaluation<'a> {
     path: &'a Path,
     root: Node<'a>,
     variables: Node<'a>,
-    /// The session's surroundings, where comparisons may use its zone.
+    /// The session's environment, where comparisons may use its zone.
     session: Option<&'a EvalContext>,
     /// Set below `.**`, where strict mode does not insist on structure.
     forgiving: std::cell::Cell<bool>,
