@@ -61,6 +61,10 @@ EXPLAINED = [
     ("what is evaluated beside a constant NULL", "beside a constant NULL",
      lambda d: "NULL" in d.sql and (_evaluated(d.ours) and _nothing(d.theirs) or _nothing(d.ours) and _evaluated(d.theirs))
      or (_evaluated(d.ours) or "row type for result" in d.ours[3]) and _nothing(d.theirs) and d.sql.count("(") > 1),
+    ("another of two errors", "of two errors in one expression another may come first", lambda d: d.failed and d.they_failed and d.sql.count("(") > 2
+     and {d.ours[0][:2], d.theirs[0][:2]} <= {"22", "0A", "42"} and (_evaluated(d.ours) or _evaluated(d.theirs))),
+    ("rows of the relations of catalogs", "reported as record", lambda d: d.ours[0] == d.theirs[0] == "00000" and d.ours[2] == d.theirs[2]
+     and all(ours[:2] == theirs[:2] or ours[1] == 2249 and 12000 < theirs[1] < 16384 for ours, theirs in zip(d.ours[1], d.theirs[1]))),
     ("subqueries of rows that are left out", "for rows that a condition above leaves out", lambda d: d.ours[0] == "21000" and not d.they_failed and d.sql.count("SELECT") > 3),
     ("which of two errors comes first", "of two errors in one expression",
      lambda d: _evaluated(d.ours) and _evaluated(d.theirs) and len(re.findall(r"\w\(|::", d.sql)) > 1 or "in WITH query column list" in d.ours[3] and d.theirs[0] == "42702"),

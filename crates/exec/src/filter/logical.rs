@@ -7,7 +7,7 @@
 //! column's type instead.
 
 use arrow::array::{Array, ArrayRef};
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{InList, ScalarFunction};
 use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, Like, Operator};
@@ -16,6 +16,7 @@ use stoa_pg::types::PgType;
 use stoa_pg::values::array::elements_of_value;
 use stoa_pg::values::datetime::epoch;
 use stoa_sql::typed::expr::IN_ROWS;
+use stoa_sql::typed::udf::KernelUdf;
 use stoa_table::access::{Comparison, Predicate};
 use stoa_table::catalog::ColumnId;
 
@@ -325,47 +326,52 @@ impl<'a> Target<'a> {
                 Some(Self { column, ty, cast: CastForm::None })
             }
             Expr::Alias(alias) => Self::of(&alias.expr, columns),
-            Expr::Cast(cast) => Self::of(&cast.expr, columns)?.through(cast.field.data_type(), false),
-            Expr::ScalarFunction(call) => {
-                let name = call.func.name();
-                let to = name.strip_prefix("cast as ")?;
+            // DataFusion's are those that make keys of joins wider.
+            Expr::Cast(cast) => {
+                let target = Self::of(&cast.expr, columns)?;
+                let wider = match (&target.ty.arrow, cast.field.data_type()) {
+                    (DataType::Int16, DataType::Int32 | DataType::Int64)
+                    | (DataType::Int32, DataType::Int64)
+                    | (DataType::Int16 | DataType::Int32, DataType::Float64)
+                    | (DataType::Float32, DataType::Float64) => true,
+                    (from, to) => from == to,
+                };
+                (wider && target.cast == CastForm::None).then_some(target)
+            }
+            Expr::ScalarFunction(call) if call.func.name().starts_with("cast as ") => {
                 let [arg] = call.args.as_slice() else { return None };
-                let target = Self::of(arg, columns)?;
-                let result = call.func.return_type(&[]).ok()?;
-                // A modifier may cut or round.
-                let modified = to.contains('(') && !matches!(result, DataType::Decimal128(..));
-                // Other types that travel as text are not the text; characters with their blanks have the order that they have without.
-                let plain = !target.ty.ty.is_string()
-                    || matches!(to, "text" | "character varying")
-                    || (target.ty.keeps_blanks() && to == "character");
-                (!modified && plain).then_some(target)?.through(&result, true)
+                let kernel = call.func.inner().downcast_ref::<KernelUdf>()?;
+                Self::of(arg, columns)?.through(kernel.return_sql_type())
             }
             _ => None,
         }
     }
 
-    fn through(mut self, to: &DataType, _kernel: bool) -> Option<Self> {
+    /// Behind a cast to this type, where comparisons of its values are comparisons of the column's: it keeps values apart, and their order.
+    fn through(mut self, to: &SqlType) -> Option<Self> {
+        use PgType::{Bpchar, Date, Float4, Float8, Int2, Int4, Int8, Numeric, Text, Timestamp, Varchar};
         if self.cast != CastForm::None {
             return None;
         }
-        let from = &self.ty.arrow;
-        let keeps = match (from, to) {
-            (DataType::Int16, DataType::Int32 | DataType::Int64)
-            | (DataType::Int32, DataType::Int64)
-            | (DataType::Int16 | DataType::Int32, DataType::Float64)
-            | (DataType::Int16, DataType::Float32)
-            | (DataType::Float32, DataType::Float64)
-            | (DataType::Date32, DataType::Timestamp(TimeUnit::Microsecond, None))
-            | (DataType::Utf8View, DataType::Utf8View | DataType::Utf8 | DataType::LargeUtf8) => true,
-            (DataType::Int16 | DataType::Int32 | DataType::Int64, DataType::Decimal128(..)) => true,
-            (DataType::Int16 | DataType::Int32 | DataType::Int64, DataType::BinaryView) => true,
-            (DataType::Decimal128(..), DataType::BinaryView) => true,
-            (DataType::Decimal128(_, a), DataType::Decimal128(_, b)) => b >= a,
-            (DataType::Timestamp(TimeUnit::Microsecond, None), DataType::Date32) => {
+        // A modifier may cut or round.
+        let modified = to.typmod >= 0 && to.typmod != self.ty.typmod;
+        let keeps = match (&self.ty.ty, &to.ty) {
+            (Numeric, Numeric) => match (&self.ty.arrow, &to.arrow) {
+                (DataType::Decimal128(_, a), DataType::Decimal128(_, b)) => b >= a,
+                _ => !modified,
+            },
+            (Int2 | Int4 | Int8, Numeric) => true,
+            _ if modified => false,
+            (Int2, Int4 | Int8 | Float4 | Float8) | (Int4, Int8 | Float8) | (Float4, Float8) | (Date, Timestamp) => true,
+            (Timestamp, Date) => {
                 self.cast = CastForm::DateOfTimestamp;
                 true
             }
-            (a, b) => a == b,
+            (Text | Varchar, Text | Varchar) => true,
+            // Text has no blanks of those that a type without a length keeps.
+            (Bpchar, Text | Varchar) => !self.ty.keeps_blanks(),
+            (Bpchar, Bpchar) => self.ty.keeps_blanks() || self.ty.typmod == to.typmod,
+            (from, to) => from == to,
         };
         keeps.then_some(self)
     }

@@ -1,6 +1,7 @@
 //! Expressions: operators, casts, predicates, subqueries, CASE and ARRAY.
 
 use super::scope::Clause;
+use super::subscript::is_reference;
 use super::{Binder, MAX_DEPTH};
 use crate::typed::deeper;
 use crate::typed::once::Shared;
@@ -446,7 +447,9 @@ impl Binder<'_> {
             return Err(error.at(self.operator_pos(left, right)));
         }
         let r = self.bind_expr(right)?;
-        if let (E::Tuple(_), E::Tuple(_), ExprKind::Row(l), ExprKind::Row(r)) = (left, right, &l.kind, &r.kind)
+        if let (ExprKind::Row(l), ExprKind::Row(r)) = (&l.kind, &r.kind)
+            && !is_reference(left)
+            && !is_reference(right)
             && l.len() == r.len()
         {
             return Err(self.no_row_comparison(&name, l, r).at(self.operator_pos(left, right)));
@@ -571,9 +574,10 @@ impl Binder<'_> {
         let written: Vec<&E> = otherwise.into_iter().chain(conditions.iter().map(|when| &when.result)).collect();
         let (mut results, mut ty) = self.unify_written(results, "CASE", &|b, i| written.get(i).and_then(|e| b.pos(*e)))?;
         let otherwise = otherwise.map(|_| Box::new(results.remove(0)));
-        if otherwise.is_none() && ty.ty != PgType::Bpchar {
+        if otherwise.is_none() {
             // The NULL of a missing ELSE has no modifier.
             ty.typmod = -1;
+            results = results.into_iter().map(|result| self.in_form(result, &ty)).collect::<PgResult<_>>()?;
         }
         let whens = tests.into_iter().zip(results).collect();
         Ok(shared.around(Expr::new(ExprKind::Case { whens, otherwise }, ty)))

@@ -53,14 +53,17 @@ impl Binder<'_> {
         if let Some(schema) = parts.len().checked_sub(2).and_then(|i| parts.get(i))
             && schema != "pg_catalog"
         {
-            let exists = self.ctx.catalog.schema_by_name(schema).is_some() || schema == "information_schema";
-            if schema != "information_schema" {
+            // Of information_schema are the functions that its views are made with.
+            let standard = schema == "information_schema";
+            let exists = self.ctx.catalog.schema_by_name(schema).is_some() || standard;
+            if !standard || !name.starts_with("_pg_") {
                 // Errors of the arguments come first.
+                let mut given = Vec::new();
                 for e in call_args(function).map_err(|e| e.at(position))?.positional {
-                    self.bind_expr(e)?;
+                    given.push(self.bind_expr(e)?.ty.ty.to_string());
                 }
                 return Err(if exists {
-                    PgError::new(SqlState::UNDEFINED_FUNCTION, format!("function {}() does not exist", parts.join("."))).at(position)
+                    self.no_function(&name, format!("{}({})", parts.join("."), given.join(", ")), false).at(position)
                 } else {
                     PgError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist")).at(position)
                 });

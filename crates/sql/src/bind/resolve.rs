@@ -176,7 +176,12 @@ impl Binder<'_> {
 
     /// As [`Self::coerce_bool`], of a condition that rows pass or do not: WHERE, HAVING, ON.
     pub(crate) fn coerce_condition(&mut self, expr: Expr, what: &str) -> PgResult<Expr> {
-        Ok(settled(self.coerce_bool(expr, what)?))
+        let condition = self.coerce_bool(expr, what)?;
+        // A query around this one may find that it groups, and that a column of its own must not stand here.
+        let local = self.scopes.last().map(|scope| &scope.local);
+        let outer = self.scopes.len() > 1
+            && condition.any(&mut |e| matches!(e.kind, ExprKind::Column(column) if local.is_some_and(|local| !local.contains(&column))));
+        Ok(if outer { condition } else { settled(condition) })
     }
 
     /// The type that UNION, CASE, COALESCE, VALUES and ARRAY give to several expressions.
@@ -546,8 +551,7 @@ pub fn common_form<'t>(types: impl Iterator<Item = (&'t SqlType, bool)>) -> Opti
     let meaningful: Vec<&SqlType> = types.iter().filter(|(_, is_null)| !is_null).map(|(t, _)| *t).collect();
     let considered = if meaningful.is_empty() { types.iter().map(|(t, _)| *t).collect() } else { meaningful };
     let first = considered.first()?;
-    // A NULL without a modifier takes it from the others as well; but the padding of character(n) is in the type alone.
-    let mut modifiers = types.iter().filter(|(t, is_null)| !is_null || t.ty != PgType::Bpchar).map(|(t, _)| t.typmod);
+    let mut modifiers = types.iter().map(|(t, _)| t.typmod);
     let typmod = modifiers.next().filter(|one| modifiers.all(|m| m == *one)).unwrap_or(-1);
     let mut arrow = first.arrow.clone();
     for t in &considered {

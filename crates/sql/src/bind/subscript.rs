@@ -77,6 +77,9 @@ impl Binder<'_> {
         let Some(index) = record.fields.iter().position(|(n, _)| n == name) else {
             return Err(PgError::new(SqlState::UNDEFINED_COLUMN, format!("could not identify column \"{name}\" in record data type")));
         };
+        if record.fields[index + 1..].iter().any(|(other, _)| other == name) && self.is_whole_row(&value) {
+            return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("column reference \"{name}\" is ambiguous")));
+        }
         let ty = record.fields[index].1.clone();
         match &value.kind {
             ExprKind::Row(items) => return Ok(items[index].clone()),

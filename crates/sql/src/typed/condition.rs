@@ -1,7 +1,7 @@
 //! Conditions of which only truth counts: WHERE, HAVING, ON.
 //!
 //! What constants decide there is no longer computed, as in PostgreSQL's `canonicalize_qual`: `a AND NULL` passes no row, whatever it is to
-//! a caller that asks for its value, and in which order the rest is evaluated goes by what is left.
+//! a caller that asks for its value, and in which order the rest is evaluated goes by what is left. NOT stands below AND and OR.
 
 use super::tree::{Expr, ExprKind};
 use super::walk::is_plain;
@@ -16,6 +16,9 @@ pub fn settled(e: Expr) -> Expr {
         let (parts, make, decides): (_, fn(Vec<Expr>) -> ExprKind, _) = match e.kind {
             ExprKind::And(parts) => (parts, ExprKind::And, false),
             ExprKind::Or(parts) => (parts, ExprKind::Or, true),
+            ExprKind::Not(arg) if matches!(arg.kind, ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_)) || is_null(&arg) => {
+                return settled(negated(*arg));
+            }
             _ if is_null(&e) => return constant(false),
             _ => return e,
         };
@@ -32,6 +35,20 @@ pub fn settled(e: Expr) -> Expr {
             _ => Expr::new(make(parts), e.ty),
         }
     })
+}
+
+/// The negation, with NOT below AND and OR.
+fn negated(e: Expr) -> Expr {
+    let all = |parts: Vec<Expr>| parts.into_iter().map(negated).collect();
+    let ty = e.ty.clone();
+    let kind = match e.kind {
+        ExprKind::Not(arg) => return *arg,
+        ExprKind::And(parts) => ExprKind::Or(all(parts)),
+        ExprKind::Or(parts) => ExprKind::And(all(parts)),
+        _ if is_null(&e) => return e,
+        _ => ExprKind::Not(Box::new(e)),
+    };
+    Expr::new(kind, ty)
 }
 
 fn value(e: &Expr) -> Option<bool> {
@@ -85,9 +102,24 @@ mod tests {
         assert_eq!(settled(joined(ExprKind::Or, vec![boolean(None), boolean(Some(false))])), boolean(Some(false)));
     }
 
+    fn not(e: Expr) -> Expr {
+        Expr::new(ExprKind::Not(Box::new(e)), SqlType::new(PgType::Bool))
+    }
+
     #[test]
-    fn under_not_a_value_counts() {
-        let not = Expr::new(ExprKind::Not(Box::new(joined(ExprKind::And, vec![column(1), boolean(None)]))), SqlType::new(PgType::Bool));
-        assert_eq!(settled(not.clone()), not);
+    fn not_goes_below_and_and_or() {
+        let both = joined(ExprKind::And, vec![column(1), boolean(None)]);
+        assert_eq!(settled(not(both)), not(column(1)));
+        let either = joined(ExprKind::Or, vec![not(column(1)), joined(ExprKind::And, vec![column(2), boolean(Some(true))])]);
+        assert_eq!(settled(not(either.clone())), joined(ExprKind::And, vec![column(1), not(column(2))]));
+        assert_eq!(settled(not(not(either))), joined(ExprKind::Or, vec![not(column(1)), column(2)]));
+        assert_eq!(settled(not(boolean(None))), boolean(Some(false)));
+    }
+
+    #[test]
+    fn within_a_test_a_value_counts() {
+        let arg = Box::new(joined(ExprKind::And, vec![column(1), boolean(None)]));
+        let test = Expr::new(ExprKind::IsBool { arg, value: Some(false), negated: false }, SqlType::new(PgType::Bool));
+        assert_eq!(settled(test.clone()), test);
     }
 }

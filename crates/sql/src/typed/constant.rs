@@ -10,7 +10,7 @@ use datafusion_common::ScalarValue;
 use std::collections::HashSet;
 use stoa_pg::args::{Arg, Call};
 use stoa_pg::registry::{FuncKind, Volatility};
-use stoa_pg::{EvalContext, PgResult};
+use stoa_pg::{EvalContext, PgResult, SqlState};
 
 /// The value of an expression of constants; `Ok(None)` when it holds more than operators, functions and casts.
 ///
@@ -83,13 +83,21 @@ impl Known {
             _ => Known::Value,
         }
     }
+
+    fn is_null(self) -> Option<bool> {
+        match self {
+            Known::Nothing => None,
+            Known::Null => Some(true),
+            Known::Boolean(_) | Known::Value => Some(false),
+        }
+    }
 }
 
 /// Raises what PostgreSQL's planner raises: an immutable call of constants that fails, whether a row needs it or not. What AND, OR, CASE
 /// and COALESCE leave out for constants before it is left out. `used` are the columns that anything in the statement uses.
 ///
 /// # Errors
-/// Those of class 22.
+/// Those of class 22, and 0A000.
 pub fn check(ctx: &EvalContext, used: &HashSet<ColId>, bound: &Bound) -> PgResult<()> {
     let check = Check { ctx, used };
     for cte in &bound.ctes {
@@ -101,6 +109,15 @@ pub fn check(ctx: &EvalContext, used: &HashSet<ColId>, bound: &Bound) -> PgResul
     match &bound.body {
         BoundBody::Query(query) => check.rel(&query.rel),
         BoundBody::Mutation(mutation) => check.mutation(mutation),
+    }
+}
+
+/// The truth value that constants give a condition, whatever its columns hold; `None` where there is none, or NULL.
+#[must_use]
+pub fn truth(ctx: &EvalContext, condition: &Expr) -> Option<bool> {
+    match (Check { ctx, used: &HashSet::new() }).known(condition) {
+        Ok(Known::Boolean(value)) => Some(value),
+        _ => None,
     }
 }
 
@@ -133,6 +150,20 @@ impl Check<'_> {
             ExprKind::Not(arg) => Ok(match self.known(arg)? {
                 Known::Boolean(value) => Known::Boolean(!value),
                 other => other,
+            }),
+            ExprKind::IsNull(arg) => Ok(self.known(arg)?.is_null().map_or(Known::Nothing, Known::Boolean)),
+            ExprKind::IsNotNull(arg) => Ok(self.known(arg)?.is_null().map_or(Known::Nothing, |null| Known::Boolean(!null))),
+            ExprKind::IsBool { arg, value, negated } => Ok(match self.known(arg)? {
+                Known::Boolean(is) => Known::Boolean((*value == Some(is)) != *negated),
+                Known::Null => Known::Boolean(value.is_none() != *negated),
+                Known::Nothing | Known::Value => Known::Nothing,
+            }),
+            ExprKind::IsDistinct { left, right, negated, .. } => Ok(match (self.known(left)?, self.known(right)?) {
+                (Known::Null, other) | (other, Known::Null) => {
+                    other.is_null().map_or(Known::Nothing, |null| Known::Boolean(null == *negated))
+                }
+                (Known::Boolean(left), Known::Boolean(right)) => Known::Boolean((left != right) != *negated),
+                _ => Known::Nothing,
             }),
             ExprKind::Case { whens, otherwise } => {
                 let mut open = false;
@@ -202,7 +233,7 @@ impl Check<'_> {
     fn call(&self, e: &Expr) -> PgResult<Known> {
         match evaluate(self.ctx, e) {
             Ok(value) => Ok(value.as_ref().map_or(Known::Nothing, Known::of)),
-            Err(error) if error.code().as_str().starts_with("22") => Err(error),
+            Err(error) if error.code() == SqlState::FEATURE_NOT_SUPPORTED || error.code().as_str().starts_with("22") => Err(error),
             Err(_) => Ok(Known::Nothing),
         }
     }
@@ -218,7 +249,8 @@ fn is_immutable_call(e: &Expr) -> bool {
                 && !may_take_long(e)
         }
         ExprKind::Oper { oper, .. } => oper.0.volatility == Volatility::Immutable && !may_take_long(e),
-        ExprKind::Cast { .. } => is_lasting(e),
+        ExprKind::AnyArray { oper, .. } => oper.0.volatility == Volatility::Immutable && !may_take_long(e),
+        ExprKind::Cast { .. } | ExprKind::Array(_) => is_lasting(e),
         _ => false,
     }
 }

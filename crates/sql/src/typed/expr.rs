@@ -63,6 +63,7 @@ impl ExprPlanner<'_> {
                     .ok_or_else(|| PgError::new(stoa_pg::SqlState::UNDEFINED_PARAMETER, format!("there is no parameter ${}", index + 1)))?;
                 DfExpr::Literal(value.clone(), None)
             }
+            ExprKind::And(_) | ExprKind::Or(_) if let Some(value) = self.settled(e) => DfExpr::Literal(ScalarValue::Boolean(Some(value)), None),
             ExprKind::And(parts) | ExprKind::Or(parts) if self.guards(parts) => self.three_valued(e)?,
             ExprKind::And(parts) | ExprKind::Or(parts) if let Some((known, late)) = until_volatile(parts) => self.before(e, known, late)?,
             ExprKind::And(parts) => self.fold(parts, Operator::And)?,
@@ -103,6 +104,9 @@ impl ExprPlanner<'_> {
                     (false, true) => DfExpr::IsNotNull(Box::new(l)),
                     _ => binary(l, if *negated { Operator::IsNotDistinctFrom } else { Operator::IsDistinctFrom }, r),
                 }
+            }
+            ExprKind::Func { .. } | ExprKind::Oper { .. } if is_null_call(e) => {
+                DfExpr::Literal(ScalarValue::try_from(&e.ty.arrow).map_err(from_datafusion)?, None)
             }
             ExprKind::Oper { oper, args } => self.operator(e, oper, args)?,
             ExprKind::Case { whens, otherwise } => {
@@ -367,6 +371,16 @@ fn to_comparison(op: NativeOp) -> Option<Operator> {
         NativeOp::GtEq => Operator::GtEq,
         _ => return None,
     })
+}
+
+/// Whether a strict call has a constant NULL among its arguments: as in PostgreSQL it is NULL, whatever the others raise or change.
+fn is_null_call(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Func { func, args } => func.0.strict && args.iter().any(Expr::is_null_const),
+        // Of operators those that put arrays together alone are not strict.
+        ExprKind::Oper { oper, args } => !(oper.0.name == "||" && e.ty.ty.is_array()) && args.iter().any(Expr::is_null_const),
+        _ => false,
+    }
 }
 
 /// A name that tells computations apart and says in plans what they are; whether it is volatile; whether a cast is explicit.

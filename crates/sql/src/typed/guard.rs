@@ -10,6 +10,7 @@
 //! The conjuncts of a whole filter are not written so, since key ranges, join keys and sides of joins are found among them: `plan::guard::InTurn`
 //! does it to what is left of them in the physical plan.
 
+use crate::typed::constant::truth;
 use crate::typed::expr::{ExprPlanner, binary};
 use crate::typed::raises::may_raise;
 use crate::typed::tree::{Expr, ExprKind};
@@ -31,26 +32,6 @@ pub fn in_branches(whens: Vec<(DfExpr, DfExpr)>, otherwise: DfExpr) -> DfExpr {
 
 fn is_not_true(e: DfExpr) -> DfExpr {
     DfExpr::IsNotTrue(Box::new(e))
-}
-
-/// The truth value that constants give a condition.
-fn known(e: &Expr) -> Option<bool> {
-    match &e.kind {
-        ExprKind::Const(ScalarValue::Boolean(value)) => *value,
-        ExprKind::Not(arg) => known(arg).map(|value| !value),
-        ExprKind::And(parts) | ExprKind::Or(parts) => {
-            let decides = matches!(e.kind, ExprKind::Or(_));
-            let mut all = true;
-            for part in parts {
-                match known(part) {
-                    Some(value) if value == decides => return Some(decides),
-                    value => all &= value.is_some(),
-                }
-            }
-            all.then_some(!decides)
-        }
-        _ => None,
-    }
 }
 
 /// The operands before the first volatile one, and from there on; `None` where there is nothing on one of the sides.
@@ -89,7 +70,14 @@ fn flattened<'a>(e: &'a Expr, wanted: bool, all: bool, out: &mut Vec<Wanted<'a>>
 impl ExprPlanner<'_> {
     /// Whether operands of AND or OR are computed only where the ones before have left it open.
     pub fn guards(&self, parts: &[Expr]) -> bool {
-        parts.iter().skip(1).any(|part| may_raise(self.eval, part)) && !parts.iter().any(walk_volatile)
+        let Some((first, rest)) = parts.split_first() else { return false };
+        (rest.iter().any(|part| may_raise(self.eval, part)) || self.guarded(first)) && !parts.iter().any(walk_volatile)
+    }
+
+    /// What constants decide of a condition whose other operands may raise, or have effects: as in PostgreSQL these are not computed then.
+    pub(super) fn settled(&self, e: &Expr) -> Option<bool> {
+        let (ExprKind::And(parts) | ExprKind::Or(parts)) = &e.kind else { return None };
+        parts.iter().any(|part| may_raise(self.eval, part) || walk_volatile(part)).then(|| truth(self.eval, e)).flatten()
     }
 
     fn guarded(&self, e: &Expr) -> bool {
@@ -105,6 +93,9 @@ impl ExprPlanner<'_> {
     /// # Errors
     /// As [`ExprPlanner::expr`].
     pub fn test(&self, e: &Expr) -> PgResult<DfExpr> {
+        if let Some(value) = self.settled(e) {
+            return Ok(boolean(Some(value)));
+        }
         match &e.kind {
             ExprKind::And(parts) if self.guards(parts) => self.decide(Parts::of(parts, true, true)),
             ExprKind::Or(parts) if self.guards(parts) => self.decide(Parts::of(parts, true, false)),
@@ -115,6 +106,9 @@ impl ExprPlanner<'_> {
 
     /// Whether a condition is false, likewise.
     fn fails(&self, e: &Expr) -> PgResult<DfExpr> {
+        if let Some(value) = self.settled(e) {
+            return Ok(boolean(Some(!value)));
+        }
         match &e.kind {
             ExprKind::And(parts) if self.guards(parts) => self.decide(Parts::of(parts, false, false)),
             ExprKind::Or(parts) if self.guards(parts) => self.decide(Parts::of(parts, false, true)),
@@ -134,10 +128,10 @@ impl ExprPlanner<'_> {
             Parts::Any(list) => (list, false),
         };
         // A constant that decides leaves nothing to compute, and one that does not nothing to say.
-        if list.iter().any(|(part, wanted)| known(part).is_some_and(|value| (value == *wanted) != all)) {
+        if list.iter().any(|(part, wanted)| truth(self.eval, part).is_some_and(|value| (value == *wanted) != all)) {
             return Ok(boolean(Some(!all)));
         }
-        let open = list.into_iter().filter(|(part, _)| known(part).is_none());
+        let open = list.into_iter().filter(|(part, _)| truth(self.eval, part).is_none());
         let (raising, safe): (Vec<Wanted<'_>>, Vec<Wanted<'_>>) = open.partition(|(part, _)| may_raise(self.eval, part));
         if raising.is_empty() && safe.is_empty() {
             return Ok(boolean(Some(all)));

@@ -100,6 +100,11 @@ impl KernelUdf {
         (self.raises, self.cost) = (raises, cost);
     }
 
+    /// The type of its values.
+    pub fn return_sql_type(&self) -> &SqlType {
+        &self.ret
+    }
+
     pub fn raises(&self) -> bool {
         self.raises
     }
