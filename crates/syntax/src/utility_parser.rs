@@ -128,6 +128,10 @@ impl Parser<'_> {
                 modes.deferrable = Some(false);
             } else if self.keyword("deferrable") {
                 modes.deferrable = Some(true);
+            } else if self.keywords(&["as", "of", "system", "time"]) {
+                return Err(self
+                    .unsupported("transactions as of a time are not supported")
+                    .with_hint("Behind the name of each table, FROM t AS OF SYSTEM TIME …, the time is one of the past."));
             } else if first {
                 return Err(self.unexpected());
             } else {
