@@ -340,7 +340,14 @@ pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: 
     }
     super::map::check_action(work, &table, action)?;
     match action {
-        AlterAction::AddColumn { column, if_not_exists } => add_column(work, table, column, *if_not_exists).await,
+        AlterAction::AddColumn { column, if_not_exists } => {
+            let notice = super::dynamic::notice_of_new(&table, column);
+            add_column(work, table, column, *if_not_exists).await?;
+            if let Some(notice) = notice {
+                work.ctx.session.notice("NOTICE", notice);
+            }
+            Ok(())
+        }
         AlterAction::PromoteColumn(column) => super::dynamic::promote(work, table, column).await,
         AlterAction::DropColumn { name, if_exists, cascade } => drop_column(work, table, &fold(name), *if_exists, *cascade).await,
         AlterAction::SetDefault { .. }
