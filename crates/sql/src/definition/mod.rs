@@ -176,7 +176,7 @@ impl Definitions<'_> {
                     }
                 }
                 out.push_str(&deferral(&key.name));
-                if !key.validated {
+                if !target.is_some_and(|target| key.is_valid(target)) {
                     out.push_str(" NOT VALID");
                 }
                 out
