@@ -128,14 +128,9 @@ impl Parser<'_> {
                 modes.deferrable = Some(false);
             } else if self.keyword("deferrable") {
                 modes.deferrable = Some(true);
-            } else if self.keywords(&["as", "of", "system", "time"]) {
-                return Err(self
-                    .unsupported("transactions as of a time are not supported")
-                    .with_hint("Behind the name of each table, FROM t AS OF SYSTEM TIME …, the time is one of the past."));
-            } else if first {
-                return Err(self.unexpected());
             } else {
-                return Ok(modes);
+                self.refuse_time()?;
+                return if first { Err(self.unexpected()) } else { Ok(modes) };
             }
             // Commas between modes may be left out.
             first = self.token(&Token::Comma);

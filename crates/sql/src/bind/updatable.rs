@@ -228,11 +228,7 @@ impl Binder<'_> {
         if version.is_some() {
             return Err(refuse("that show rows as of another time"));
         }
-        if alias.iter().flat_map(|a| &a.columns).any(|c| c.data_type.is_some()) {
-            return Err(PgError::unsupported(format!("cannot {verb} view \"{}\"", view.name))
-                .detail("It shows undeclared columns, which are entries of a map and are written behind the row.")
-                .hint("Change the table, whose name takes the columns with their types: UPDATE t (c int) SET c = …."));
-        }
+        super::undeclared::refuse_written(alias.as_ref(), verb, &view.name)?;
         let (_, _, found) = self.find_relation(name)?;
         let (table, base, inner) = match found.as_deref() {
             Some(Relation::Table(table)) => {
