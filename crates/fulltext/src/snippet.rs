@@ -9,7 +9,7 @@ use std::ops::Range;
 pub struct SnippetOptions {
     pub before: String,
     pub after: String,
-    /// Characters of the text, roughly.
+    /// Characters of the text: fewer where it ends at a blank.
     pub length: usize,
     /// Signs of HTML in the text, not in the marks, are written as entities.
     pub html: bool,
@@ -76,50 +76,118 @@ fn push_escaped(c: char, out: &mut String) {
     }
 }
 
-/// Bytes of the piece: it begins and ends at blanks where there are some.
+/// Bytes of the piece, `length` characters of the text: it begins and ends at blanks where there are some, and cuts no run of marks that
+/// fits into it.
 fn window(text: &str, marks: &[Range<usize>], length: usize) -> Range<usize> {
-    let size = length.min(text.len());
-    if size == text.len() {
-        return 0..size;
+    if text.char_indices().nth(length).is_none() {
+        return 0..text.len();
     }
-    let (mut best, mut most) = (0, 0);
-    let mut end = 0;
-    for (n, mark) in marks.iter().enumerate() {
-        end = end.max(n);
-        while marks.get(end).is_some_and(|m| m.end <= mark.start + size) {
+    let runs = runs(text, marks);
+    let place = best_run(text, marks, &runs, length);
+    let best = runs.get(place).cloned().unwrap_or(0..0);
+    // Something of what stands before the first word, if there is room beside it.
+    let own = text.get(best.clone()).map_or(0, |t| t.chars().take(length).count());
+    let lead = if best.is_empty() { 0 } else { (length / 5).min(length - own) };
+    let mut start = back(text, best.start, lead);
+    if start > 0
+        && let Some(blank) = text.get(start..best.start).and_then(behind_blank)
+    {
+        start += blank;
+    }
+    // What is before is shown as a whole, too, or not at all.
+    if let Some(cut) = place.checked_sub(1).and_then(|before| runs.get(before)).filter(|run| run.end > start) {
+        start = cut.end;
+    }
+    let mut stop = ahead(text, start, length);
+    let blank_follows = text.get(stop..).is_none_or(|rest| rest.chars().next().is_none_or(char::is_whitespace));
+    if !blank_follows
+        && let Some(blank) = text.get(start..stop).and_then(|t| t.rfind(char::is_whitespace)).filter(|b| *b > (stop - start) / 2)
+    {
+        stop = start + blank;
+    }
+    match runs.iter().find(|run| run.start < stop && run.end > stop) {
+        Some(cut) if cut.start > best.start => stop = cut.start,
+        // The blank was within the words that are wanted.
+        Some(cut) if cut.start == best.start => stop = cut.end.min(ahead(text, start, length)),
+        _ => {}
+    }
+    start..stop
+}
+
+/// Marks that follow each other with nothing but a blank or a sign between them: words of a phrase, characters of a word.
+fn runs(text: &str, marks: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for mark in marks {
+        match runs.last_mut() {
+            Some(run) if mark.start <= run.end || is_gap(text.get(run.end..mark.start)) => run.end = run.end.max(mark.end),
+            _ => runs.push(mark.clone()),
+        }
+    }
+    runs
+}
+
+fn is_gap(between: Option<&str>) -> bool {
+    between.is_some_and(|between| between.chars().count() <= 2 && !between.chars().any(char::is_alphanumeric))
+}
+
+/// The run with which the piece begins that has most different words.
+fn best_run(text: &str, marks: &[Range<usize>], runs: &[Range<usize>], length: usize) -> usize {
+    let ends = places(text, marks.iter().map(|m| m.end));
+    let starts = places(text, marks.iter().map(|m| m.start));
+    let (mut best, mut most, mut end, mut first) = (0, 0, 0, 0);
+    for (place, run) in runs.iter().enumerate() {
+        while marks.get(first).is_some_and(|m| m.start < run.start) {
+            first += 1;
+        }
+        let Some(from) = starts.get(first) else { break };
+        end = end.max(first);
+        while ends.get(end).is_some_and(|at| *at <= from + length) {
             end += 1;
         }
-        let mut words: Vec<&str> = marks.get(n..end).unwrap_or_default().iter().filter_map(|m| text.get(m.clone())).collect();
+        let mut words: Vec<&str> = marks.get(first..end).unwrap_or_default().iter().filter_map(|m| text.get(m.clone())).collect();
         let all = words.len();
         words.sort_unstable();
         words.dedup();
         let worth = words.len() * 16 + all.min(15);
         if worth > most {
-            (best, most) = (mark.start, worth);
+            (best, most) = (place, worth);
         }
     }
-    // Something of what stands before the first word.
-    let lead = if most == 0 { 0 } else { size / 5 };
-    let mut start = floor(text, best.saturating_sub(lead));
-    if start > 0
-        && let Some(blank) = text.get(start..best).and_then(|t| t.find(char::is_whitespace))
-    {
-        start += blank + 1;
-    }
-    let mut stop = floor(text, (start + size).min(text.len()));
-    if stop < text.len()
-        && let Some(blank) = text.get(start..stop).and_then(|t| t.rfind(char::is_whitespace)).filter(|b| *b > size / 2)
-    {
-        stop = start + blank;
-    }
-    start..stop
+    best
 }
 
-fn floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
+/// How many characters stand before each of some places of a text, which are its bytes.
+fn places(text: &str, bytes: impl Iterator<Item = usize>) -> Vec<usize> {
+    let bytes: Vec<usize> = bytes.collect();
+    let mut order: Vec<usize> = (0..bytes.len()).collect();
+    order.sort_by_key(|n| bytes.get(*n));
+    let mut out = vec![0; bytes.len()];
+    let (mut at, mut characters) = (0, 0);
+    for n in order {
+        let byte = bytes.get(n).copied().unwrap_or_default();
+        characters += text.get(at..byte).map_or(0, |between| between.chars().count());
+        at = byte;
+        if let Some(place) = out.get_mut(n) {
+            *place = characters;
+        }
     }
-    at
+    out
+}
+
+/// Behind the first blank of a text.
+fn behind_blank(text: &str) -> Option<usize> {
+    text.char_indices().find(|(_, c)| c.is_whitespace()).map(|(at, c)| at + c.len_utf8())
+}
+
+/// So many characters before a place.
+fn back(text: &str, at: usize, characters: usize) -> usize {
+    let before = text.get(..at).unwrap_or_default();
+    characters.checked_sub(1).map_or(at, |n| before.char_indices().rev().nth(n).map_or(0, |(at, _)| at))
+}
+
+/// So many characters behind a place.
+fn ahead(text: &str, at: usize, characters: usize) -> usize {
+    text.get(at..).and_then(|rest| rest.char_indices().nth(characters)).map_or(text.len(), |(n, _)| at + n)
 }
 
 #[cfg(test)]
@@ -146,6 +214,29 @@ mod tests {
         assert!(piece.contains("<b>quick</b> <b>zebra</b>") && piece.starts_with('…') && piece.ends_with('…'), "{piece}");
         assert_eq!(shown("ö", "ä ö ü", 12), "ä <b>ö</b> ü");
         assert_eq!(shown("x", "", 12), "");
+    }
+
+    #[test]
+    fn lengths_are_characters_and_phrases_are_whole() {
+        let shown = |query: &str, text: &str, length| {
+            let options = TokenizerOptions { kind: crate::analyzer::TokenizerKind::Jieba, ..TokenizerOptions::default() };
+            let analyzer = Analyzer::new(&options).unwrap();
+            let query = parse(query, &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }], &[]).unwrap();
+            let mut evaluator = Evaluator::new(&query, &[analyzer], None);
+            let options = SnippetOptions { length, before: "[".into(), after: "]".into(), html: false };
+            snippet(&mut evaluator, 0, text, &options)
+        };
+        assert_eq!(shown("\"北京天安门\"", "我爱北京天安门", 20), "我爱[北京天安门]");
+        assert_eq!(shown("天安门", "我爱北京天安门", 10), "我爱北京[天安门]");
+        let long = format!("{}我爱北京天安门{}", "今天天气很好。".repeat(9), "明天也会很好。".repeat(9));
+        for length in 10..30 {
+            let piece = shown("天安门", &long, length);
+            assert!(piece.contains("[天安门]"), "{piece}");
+            let plain = piece.trim_matches('…').replace(['[', ']'], "");
+            assert_eq!(plain.chars().count(), length, "{piece}");
+        }
+        let two = format!("天安门{}天安门", "很".repeat(6));
+        assert_eq!(shown("天安门", &two, 11), format!("[天安门]{}…", "很".repeat(6)), "what does not fit is left out as a whole");
     }
 
     #[test]

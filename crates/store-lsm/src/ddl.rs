@@ -9,7 +9,7 @@ use crate::database::{ColumnFamily, read_error};
 use crate::iterator::{IteratorOptions, OwnedIterator};
 use crate::keys::{Form, STORAGE_ID_BYTES, TIMESTAMP_BYTES, VALUE_DELETED, VALUE_PUT, VersionedKey, inverted, push_escaped};
 use crate::keys::{push_unescaped, storage_bounds};
-use crate::metadata::{NEXT_STORAGE_KEY, StoredTable, load_key, purge_key, table_key};
+use crate::metadata::{Kept, NEXT_STORAGE_KEY, StoredTable, load_key, purge_key, table_key};
 use crate::options::OptionClass;
 use crate::purge::Purge;
 use crate::retention::Rule;
@@ -21,7 +21,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stoa_store::model::check_alteration;
-use stoa_store::{KeyRange, StoreError, StoreResult, TableId, TableSchema, Timestamp};
+use stoa_store::{FamilyOptions, FamilySchema, KeyRange, StoreError, StoreResult, TableId, TableSchema, Timestamp};
 
 impl Core {
     /// The column family of a class of options, made if there is none.
@@ -45,11 +45,13 @@ impl Core {
     /// A table from its record.
     pub fn table(&self, stored: &StoredTable, last_change: Timestamp) -> StoreResult<Table> {
         let mut families = Vec::with_capacity(stored.schema.families.len());
-        for ((family, storage), since) in stored.schema.families.iter().zip(&stored.storages).zip(&stored.since) {
+        let pasts = stored.since.iter().zip(&stored.kept);
+        for ((family, storage), (since, kept)) in stored.schema.families.iter().zip(&stored.storages).zip(pasts) {
             families.push(Family {
                 id: family.id,
                 storage: *storage,
                 since: *since,
+                kept: kept.clone(),
                 form: Form::of(&family.options),
                 options: family.options.clone(),
                 ttl_us: family.options.ttl.map(|ttl| u64::try_from(ttl.as_micros()).unwrap_or(u64::MAX)),
@@ -89,7 +91,8 @@ impl Committer {
         // Of a time before it says nothing, least of all that there were no rows: it may stand for a table that was written anew.
         let now_us = self.now_us();
         let since = vec![self.tick(now_us); storages.len()];
-        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since };
+        let kept = vec![Vec::new(); storages.len()];
+        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since, kept };
         let table = self.core.table(&stored, Timestamp::default())?;
         let mut batch = WriteBatch::default();
         batch.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
@@ -136,21 +139,14 @@ impl Committer {
             batch.put(purge_key(family.storage), family.column_family.class.name());
         }
         let now_us = self.now_us();
-        // Neither is more than the newest copied, nor does what was kept of the past grow with VERSIONS.
+        let now = self.tick(now_us);
         let last_change = Timestamp(old.last_change.load(Ordering::Acquire));
-        let since = schema.families.iter().zip(&storages).map(|(family, storage)| {
+        let past = |family: &FamilySchema| {
             let before = old.families.iter().find(|before| before.id == family.id);
-            let whole = |before: &Family| before.storage == *storage && before.options.versions >= family.options.versions;
-            let Some(before) = before else { return Timestamp::default() };
-            // What was older than a shorter ttl has gone, or goes while nobody looks.
-            let aged = before.options.ttl.filter(|ttl| family.options.ttl.is_none_or(|new| new > *ttl)).map(|ttl| {
-                let ttl_us = u64::try_from(ttl.as_micros()).unwrap_or(u64::MAX);
-                Timestamp::from_micros(now_us.saturating_sub(ttl_us))
-            });
-            if whole(before) { before.since.max(aged.unwrap_or_default()) } else { last_change }
-        });
-        let since = since.collect();
-        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since };
+            before.map_or_else(Default::default, |before| past_after(before, &family.options, now, last_change))
+        };
+        let (since, kept) = schema.families.iter().map(past).unzip();
+        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since, kept };
         let table = self.core.table(&stored, last_change)?;
         batch.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
         batch.put(table_key(schema.id), stored.encode());
@@ -227,7 +223,7 @@ impl Committer {
         self.write_metadata(batch)
     }
 
-    /// Copies what is visible of a family into another class of options.
+    /// Copies a family into another class of options: all versions of it, if both have some.
     fn copy_family(&mut self, from: &Family, storage: u32, class: OptionClass) -> StoreResult<()> {
         let column_family = self.core.column_family(class)?;
         let mut files = SortedFiles::new(&self.core, class, format!("alter-{storage}"))?;
@@ -285,6 +281,32 @@ impl Committer {
         }
         files.finish()?.ingest(&column_family)
     }
+}
+
+/// How many [`Kept`]s a family has at most.
+const MOST_KEPT: usize = 4;
+
+/// What is known of a family's past once it has other options: since when it is known as they say, and what was kept before they did.
+fn past_after(before: &Family, options: &FamilyOptions, now: Timestamp, last_change: Timestamp) -> (Timestamp, Vec<Kept>) {
+    if before.options.versions == 1 || before.form != Form::of(options) {
+        // Deletions, or all but the newest versions, are not there.
+        return (last_change, Vec::new());
+    }
+    // What was older than a shorter ttl has gone, or goes while nobody looks.
+    let aged = before.ttl_us.filter(|_| options.ttl.is_none_or(|new| before.options.ttl.is_some_and(|ttl| new > ttl)));
+    let since = before.since.max(aged.map_or(Timestamp::default(), |ttl| Timestamp::from_micros(now.micros().saturating_sub(ttl))));
+    let mut kept = before.kept.clone();
+    kept.push(Kept { until: now, versions: before.options.versions });
+    // What is no less than is kept from now on says nothing.
+    kept.retain(|kept| kept.versions < options.versions && kept.until > since);
+    if kept.len() > MOST_KEPT
+        && let Some(until) = kept.get(1).map(|second| second.until)
+        && let Some(first) = kept.first_mut()
+    {
+        first.until = until;
+        kept.remove(1);
+    }
+    (since, kept)
 }
 
 fn with_sorted_splits(schema: &TableSchema) -> TableSchema {

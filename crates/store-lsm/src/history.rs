@@ -116,10 +116,9 @@ impl LsmHistory {
 
 /// Adds the changes of a row's family; since when they are all there are.
 fn gather(own: &mut Entries, number: usize, row: &[u8], snapshot: &LsmSnapshot, changes: &mut Vec<Change>) -> StoreResult<Timestamp> {
-    let (form, storage, limit) = {
-        let family = own.family()?;
-        (family.form, family.storage, family.options.versions as usize)
-    };
+    let table = Arc::clone(&own.table);
+    let family = table.families.get(own.at).ok_or_else(|| StoreError::Invalid("a family is gone".into()))?;
+    let (form, storage, limit) = (family.form, family.storage, family.options.versions as usize);
     let mut known_since = own.known_since;
     // The times of the family's deletions, and of the entries of the cell that is read, newest first.
     let (mut marks, mut times): (Vec<Timestamp>, Vec<Timestamp>) = (Vec::new(), Vec::new());
@@ -136,7 +135,7 @@ fn gather(own: &mut Entries, number: usize, row: &[u8], snapshot: &LsmSnapshot, 
             }
             Some(of) => {
                 if qualifier.as_deref() != Some(of) {
-                    known_since = known_since.max(all_since(&times, &marks, limit));
+                    known_since = known_since.max(all_since(&times, &marks, family));
                     times.clear();
                     qualifier = Some(of.to_vec());
                 }
@@ -156,17 +155,20 @@ fn gather(own: &mut Entries, number: usize, row: &[u8], snapshot: &LsmSnapshot, 
         }
         own.iterator.next();
     }
-    Ok(known_since.max(all_since(&times, &marks, limit)))
+    Ok(known_since.max(all_since(&times, &marks, family)))
 }
 
 /// Of a cell's entries and its family's deletions, the time of the last one that counts: what was before may be gone.
-fn all_since(times: &[Timestamp], marks: &[Timestamp], limit: usize) -> Timestamp {
-    if times.len() + marks.len() < limit {
+fn all_since(times: &[Timestamp], marks: &[Timestamp], family: &Family) -> Timestamp {
+    let least = family.kept.first().map_or(family.options.versions, |kept| kept.versions);
+    if times.len() + marks.len() < least as usize {
         return Timestamp::default();
     }
     let mut all: Vec<Timestamp> = times.iter().chain(marks).copied().collect();
     all.sort_unstable_by(|a, b| b.cmp(a));
-    all.get(limit - 1).copied().unwrap_or_default()
+    let last = |versions: u32, until: Timestamp| all.iter().filter(|at| **at <= until).nth((versions as usize).saturating_sub(1));
+    let of_kept = family.kept.iter().filter_map(|kept| last(kept.versions, kept.until));
+    of_kept.chain(last(family.options.versions, Timestamp(u64::MAX))).max().copied().unwrap_or_default()
 }
 
 #[async_trait]

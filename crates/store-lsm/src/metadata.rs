@@ -32,6 +32,16 @@ pub struct StoredTable {
     pub storages: Vec<u32>,
     /// Of each family the time from which on its past is known as its options say: an alteration kept less of what was before.
     pub since: Vec<Timestamp>,
+    /// Of each family what was kept before VERSIONS grew.
+    pub kept: Vec<Vec<Kept>>,
+}
+
+/// What a family has of the past of before an alteration: of a cell the newest `versions` of the entries up to `until`, and maybe no others.
+/// A list of them is in order of both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kept {
+    pub until: Timestamp,
+    pub versions: u32,
 }
 
 /// A bulk load: entries on disk carry `begin`, and read as if they had been committed at `finish`.
@@ -109,7 +119,8 @@ const RECORD_VERSION: u8 = 1;
 impl StoredTable {
     /// Record version │ name │ u16 families, each: u16 id, u32 storage, name, layout, u32 versions, u32 min_versions,
     /// u64 TTL in µs (all ones: none), compression, bloom filter, u32 block size, flags │ u32 split points, each its bytes │ of each
-    /// family the u64 time from which its past is known, if one of them is not 0. Names and bytes begin with a u32 length.
+    /// family the u64 time from which its past is known, if one of them is not 0 or something follows │ of each family a u8 number of
+    /// [`Kept`]s, each: u64 until, u32 versions, if there are any. Names and bytes begin with a u32 length.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = vec![RECORD_VERSION];
@@ -146,8 +157,16 @@ impl StoredTable {
         for point in &self.schema.split_points {
             push_bytes(&mut out, point);
         }
-        if self.since.iter().any(|since| since.0 > 0) {
+        let any_kept = self.kept.iter().any(|kept| !kept.is_empty());
+        if any_kept || self.since.iter().any(|since| since.0 > 0) {
             self.since.iter().for_each(|since| out.extend_from_slice(&since.0.to_be_bytes()));
+        }
+        for kept in self.kept.iter().filter(|_| any_kept) {
+            out.push(kept.len() as u8);
+            for kept in kept {
+                out.extend_from_slice(&kept.until.0.to_be_bytes());
+                out.extend_from_slice(&kept.versions.to_be_bytes());
+            }
         }
         out
     }
@@ -205,7 +224,15 @@ impl StoredTable {
                 *since = Timestamp(input.u64()?);
             }
         }
-        input.0.is_empty().then_some(Self { schema: TableSchema { id, name, families, split_points }, storages, since })
+        let mut kept = vec![Vec::new(); families.len()];
+        if !input.0.is_empty() {
+            for kept in &mut kept {
+                for _ in 0..input.u8()? {
+                    kept.push(Kept { until: Timestamp(input.u64()?), versions: input.u32()? });
+                }
+            }
+        }
+        input.0.is_empty().then_some(Self { schema: TableSchema { id, name, families, split_points }, storages, since, kept })
     }
 }
 
@@ -302,6 +329,7 @@ mod tests {
             },
             storages: vec![5],
             since: vec![Timestamp::default()],
+            kept: vec![vec![]],
         };
         let bytes = table.encode();
         let mut expected: Vec<u8> = [
@@ -316,6 +344,10 @@ mod tests {
         }
         table.since = vec![Timestamp(0x102)];
         expected.extend([0, 0, 0, 0, 0, 0, 1, 2]);
+        assert_eq!(table.encode(), expected);
+        assert_eq!(StoredTable::decode(TableId(9), &expected).as_ref(), Some(&table));
+        table.kept = vec![vec![Kept { until: Timestamp(0x304), versions: 5 }]];
+        expected.extend([1, 0, 0, 0, 0, 0, 0, 3, 4, 0, 0, 0, 5]);
         assert_eq!(table.encode(), expected);
         assert_eq!(StoredTable::decode(TableId(9), &expected), Some(table));
     }

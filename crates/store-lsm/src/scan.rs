@@ -10,6 +10,7 @@ use crate::iterator::{IteratorOptions, OwnedIterator};
 use crate::keys::{
     Form, STORAGE_ID_BYTES, TIMESTAMP_BYTES, VALUE_DELETED, VALUE_PUT, VersionedKey, push_escaped, push_unescaped, row_range,
 };
+use crate::metadata::Kept;
 use crate::view::{Family, LsmSnapshot, Table, Tables};
 use async_trait::async_trait;
 use std::ops::Range;
@@ -28,6 +29,8 @@ pub(crate) struct Visibility {
     pub form: Form,
     versions: u32,
     min_versions: u32,
+    /// Those that were still to come at the snapshot.
+    kept: Vec<Kept>,
     ttl_us: Option<u64>,
     timestamp: Timestamp,
     taken_us: u64,
@@ -49,6 +52,7 @@ impl Visibility {
             form: family.form,
             versions: family.options.versions,
             min_versions: family.options.min_versions,
+            kept: family.kept.iter().filter(|kept| kept.until > snapshot.timestamp).copied().collect(),
             ttl_us: family.ttl_us,
             timestamp: snapshot.timestamp,
             taken_us: snapshot.taken_us,
@@ -75,6 +79,23 @@ impl Visibility {
     #[inline]
     fn expired(&self, at: Timestamp) -> bool {
         self.ttl_us.is_some_and(|ttl| at.micros().saturating_add(ttl) <= self.taken_us)
+    }
+
+    /// For [`Visibility::count`].
+    fn counts(&self) -> Vec<u32> {
+        vec![0; self.kept.len()]
+    }
+
+    /// Counts an entry of a cell, or a deletion, older than those before it: an error if what was before it may be gone since VERSIONS
+    /// were fewer.
+    fn count(&self, counts: &mut [u32], at: Timestamp) -> StoreResult<()> {
+        for (kept, count) in self.kept.iter().zip(counts).filter(|(kept, _)| at <= kept.until) {
+            *count += 1;
+            if *count >= kept.versions {
+                return Err(StoreError::SnapshotTooOld);
+            }
+        }
+        Ok(())
     }
 
     #[inline]
@@ -266,6 +287,8 @@ impl VersionedCursor {
         let past_limit = |newer: u32| if newer >= v.versions { Err(StoreError::SnapshotTooOld) } else { Ok(()) };
         // Deletions of the family after the snapshot, and the newest before it.
         let mut newer_marks = 0;
+        // Of deletions and of the cell, how many each alteration of VERSIONS counted.
+        let (mut counted_marks, mut counted) = (v.counts(), v.counts());
         let mut hidden_below = Timestamp::default();
         // Of the cell that is being read:
         let (mut newer, mut rank, mut taken, mut done, mut skips) = (0, 0, 0, false, 0);
@@ -280,6 +303,7 @@ impl VersionedCursor {
                 if at > v.timestamp {
                     newer_marks += 1;
                     past_limit(newer_marks)?;
+                    v.count(&mut counted_marks, at)?;
                 } else {
                     hidden_below = hidden_below.max(at);
                 }
@@ -301,6 +325,7 @@ impl VersionedCursor {
                 self.qualifier.clear();
                 self.qualifier.extend_from_slice(qualifier);
                 (newer, rank, taken, done, skips, first) = (0, 0, 0, false, 0, false);
+                counted.clone_from(&counted_marks);
             }
             if done {
                 skips += 1;
@@ -314,6 +339,7 @@ impl VersionedCursor {
             if at > v.timestamp {
                 newer += 1;
                 past_limit(newer + newer_marks)?;
+                v.count(&mut counted, at)?;
             } else {
                 let (kind, bytes) = value.split_first().ok_or_else(|| damaged(v.storage))?;
                 done = *kind == VALUE_DELETED
@@ -338,6 +364,9 @@ impl VersionedCursor {
                     if newer + newer_marks > 0 && !done && taken < v.wanted_versions && (unsure(v.versions) || unsure(v.min_versions)) {
                         // Versions that existed then may be gone, for newer ones count as well.
                         return Err(StoreError::SnapshotTooOld);
+                    }
+                    if newer + newer_marks > 0 && !done && taken < v.wanted_versions {
+                        v.count(&mut counted, at)?;
                     }
                 }
             }

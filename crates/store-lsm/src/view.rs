@@ -7,6 +7,7 @@
 
 use crate::database::{ColumnFamily, RocksSnapshot};
 use crate::keys::Form;
+use crate::metadata::Kept;
 use parking_lot::{Condvar, Mutex};
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
@@ -23,6 +24,8 @@ pub(crate) struct Family {
     pub storage: u32,
     /// See [`crate::metadata::StoredTable::since`].
     pub since: Timestamp,
+    /// See [`Kept`].
+    pub kept: Vec<Kept>,
     pub form: Form,
     pub options: FamilyOptions,
     pub ttl_us: Option<u64>,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use stoa_store::clock::ManualClock;
 use stoa_store::conformance::{Rows, block_on};
 use stoa_store::{
-    CellRef, Certainty, Commit, Durability, FamilyId, FamilyOptions, FamilySchema, KeyRange, Layout, MutationRef, Mutations, ReadSpec,
-    RowSink, ScanSpec, Store, StoreError, StoreResult, TableId, TableSchema, Timestamp,
+    CellRef, Certainty, Commit, Compression, Durability, FamilyId, FamilyOptions, FamilySchema, KeyRange, Layout, MutationRef, Mutations,
+    ReadSpec, RowSink, ScanSpec, Store, StoreError, StoreResult, TableId, TableSchema, Timestamp,
 };
 use stoa_store_lsm::{LsmOptions, LsmStore};
 
@@ -401,6 +401,60 @@ fn more_versions_bring_none_back() {
     put(&store, 5, b"5", Durability::Sync).unwrap();
     assert_eq!(read(&store, again).unwrap(), ["4"]);
     assert!(matches!(read(&store, kept), Err(StoreError::SnapshotTooOld)));
+}
+
+#[test]
+fn more_versions_take_nothing_away() {
+    for layout in [Layout::Packed, Layout::Cells] {
+        let directory = tempfile::tempdir().unwrap();
+        let with = |versions, compression| table(FamilyOptions { versions, layout, compression, ..FamilyOptions::default() });
+        let mut store = open(directory.path()).unwrap();
+        block_on(store.create_table(&with(3, Compression::Lz4))).unwrap();
+        let at = |store: &LsmStore, key: u64, at| {
+            let snapshot = store.snapshot_at(at).unwrap();
+            let spec = ReadSpec { table: T, families: vec![F], qualifiers: None, versions: 1, time_range: None, snapshot };
+            let mut rows = Rows::default();
+            block_on(store.get(&spec, &[&key.to_be_bytes()], &mut rows)).map(|()| rows.texts_of_values())
+        };
+        let delete = |store: &LsmStore, key: u64| {
+            let mut mutations = Mutations::new();
+            mutations.delete_row(T, &key.to_be_bytes());
+            let commit = Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Sync };
+            block_on(store.commit(commit)).unwrap()
+        };
+        let write = |store: &LsmStore, key, value: &str| put(store, key, value.as_bytes(), Durability::Sync).unwrap();
+        let before: Vec<_> = ["1", "2", "3", "4"].into_iter().map(|value| write(&store, 5, value)).collect();
+        let there = write(&store, 6, "a");
+        let gone = delete(&store, 6);
+        // With more versions, in another place, and with more again.
+        block_on(store.alter_table(&with(10, Compression::Lz4))).unwrap();
+        let between: Vec<_> = ["5", "6", "7", "8"].into_iter().map(|value| write(&store, 5, value)).collect();
+        block_on(store.alter_table(&with(10, Compression::Zstd))).unwrap();
+        block_on(store.alter_table(&with(20, Compression::Zstd))).unwrap();
+        let again = write(&store, 6, "b");
+        let check = |store: &LsmStore| {
+            assert!(matches!(at(store, 5, before[0]), Err(StoreError::SnapshotTooOld)), "three newer ones were enough for it to go");
+            for (value, time) in ["2", "3", "4"].into_iter().zip(&before[1..]).chain(["5", "6", "7", "8"].into_iter().zip(&between)) {
+                assert_eq!(at(store, 5, *time).unwrap(), [value], "{layout:?}");
+            }
+            assert_eq!(at(store, 6, there).unwrap(), ["a"]);
+            assert!(at(store, 6, gone).unwrap().is_empty());
+            assert_eq!(at(store, 6, again).unwrap(), ["b"]);
+        };
+        check(&store);
+        block_on(store.compact(T)).unwrap();
+        check(&store);
+        drop(store);
+        store = open(directory.path()).unwrap();
+        check(&store);
+        // Lowered and raised: nothing is known of what the lower number has let go.
+        block_on(store.alter_table(&with(2, Compression::Zstd))).unwrap();
+        block_on(store.alter_table(&with(20, Compression::Zstd))).unwrap();
+        assert!(matches!(at(&store, 5, between[1]), Err(StoreError::SnapshotTooOld)));
+        assert_eq!(at(&store, 5, between[2]).unwrap(), ["7"]);
+        assert!(matches!(at(&store, 6, there), Err(StoreError::SnapshotTooOld)));
+        assert!(at(&store, 6, gone).unwrap().is_empty());
+    }
 }
 
 #[test]

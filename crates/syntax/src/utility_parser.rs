@@ -128,10 +128,9 @@ impl Parser<'_> {
                 modes.deferrable = Some(false);
             } else if self.keyword("deferrable") {
                 modes.deferrable = Some(true);
-            } else if first {
-                return Err(self.unexpected());
             } else {
-                return Ok(modes);
+                self.refuse_time()?;
+                return if first { Err(self.unexpected()) } else { Ok(modes) };
             }
             // Commas between modes may be left out.
             first = self.token(&Token::Comma);

@@ -340,7 +340,14 @@ pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: 
     }
     super::map::check_action(work, &table, action)?;
     match action {
-        AlterAction::AddColumn { column, if_not_exists } => add_column(work, table, column, *if_not_exists).await,
+        AlterAction::AddColumn { column, if_not_exists } => {
+            let notice = super::dynamic::notice_of_new(&table, column);
+            add_column(work, table, column, *if_not_exists).await?;
+            if let Some(notice) = notice {
+                work.ctx.session.notice("NOTICE", notice);
+            }
+            Ok(())
+        }
         AlterAction::PromoteColumn(column) => super::dynamic::promote(work, table, column).await,
         AlterAction::DropColumn { name, if_exists, cascade } => drop_column(work, table, &fold(name), *if_exists, *cascade).await,
         AlterAction::SetDefault { .. }
@@ -623,18 +630,20 @@ async fn alter_options(work: Work<'_>, table: TableDescriptor, options: &[Storag
 fn alter_family(work: Work<'_>, mut table: TableDescriptor, name: &str, options: &[StorageOption]) -> PgResult<()> {
     let missing = missing_family(&table, name);
     let family = table.families.iter_mut().find(|f| f.name == name).ok_or(missing)?;
-    let layout = family.options.layout;
-    super::table::family_options(&mut family.options, options)?;
-    if family.options.layout != layout {
+    let mut changed = family.options.clone();
+    super::table::family_options(&mut changed, options)?;
+    if family.options.layout != changed.layout {
         return Err(PgError::unsupported("the layout of a family cannot be changed").hint("Copy the table with CREATE TABLE AS."));
     }
+    family.change(changed);
     if table.is_raw() {
         super::raw::follow(&mut table);
     }
-    families_follow(work, &table);
     super::map::families_follow(work, &table)?;
+    work.put(Relation::Table(table.clone()))?;
     super::table::warn_outliving(work, &table);
-    work.put(Relation::Table(table))
+    families_follow(work, &table);
+    Ok(())
 }
 
 /// How texts of a column are cut into words where no full text index says so.
@@ -744,7 +753,7 @@ pub(super) async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableB
         match new_value(work, &builder.table, column)? {
             NewValue::Null => needs_rows |= column.not_null,
             NewValue::Constant(text) => {
-                let ends = builder.table.families.iter().skip(1).any(|f| f.options.ttl.is_some() && f.columns.contains(&column.id));
+                let ends = builder.table.families.iter().skip(1).any(|f| f.may_have_ended() && f.columns.contains(&column.id));
                 let value = stoa_pg::values::input_text(&EvalContext::default(), &column.ty, &text)?;
                 // What an older table has no number for makes a newer one of it.
                 let lacks = builder.table.epoch.to_stored(&value.to_array().map_err(stoa_sql::typed::from_datafusion)?).is_err();

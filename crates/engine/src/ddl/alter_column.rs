@@ -401,7 +401,7 @@ pub(super) async fn check_references(work: Work<'_>, oid: Oid, columns: &[Column
             }
             let Some(target) = catalog.table(key.referenced_table) else { continue };
             super::foreign_key::check_comparable(&key.name.name, table, &key.columns, target, &key.referenced_columns)?;
-            if key.validated {
+            if key.is_valid(target) {
                 validate_foreign_key(work, table, key).await?;
             }
         }

@@ -713,12 +713,7 @@ impl<'a> TableBuilder<'a> {
             self.add_row_id();
         }
         if self.table.families.is_empty() {
-            self.table.families.push(FamilyDescriptor {
-                id: FamilyId(0),
-                name: "f".into(),
-                columns: Vec::new(),
-                options: FamilyOptions::default(),
-            });
+            self.table.families.push(FamilyDescriptor::new(FamilyId(0), "f".into(), Vec::new(), FamilyOptions::default()));
         }
         let placed: Vec<ColumnId> = self.table.families.iter().flat_map(|f| f.columns.iter().copied()).collect();
         let missing: Vec<ColumnId> =
@@ -745,6 +740,8 @@ impl<'a> TableBuilder<'a> {
     /// A new place for the rows and all index entries, in the form of this version.
     pub async fn move_storage(&mut self) -> PgResult<()> {
         self.table.storage = self.work.next_table_id().await?;
+        // What is left of what has ended is not written.
+        self.table.families.iter_mut().for_each(|family| family.has_ended = false);
         if self.table.epoch != Epoch::Postgres {
             let key = KeyCodec::new(&self.table)?;
             self.table.split_points = self.table.split_points.iter().map(|point| counted_from_2000(&key, point)).collect();

@@ -63,6 +63,17 @@ pub(super) async fn alter(work: Work<'_>, table: TableDescriptor, options: &[Sto
     Ok(others)
 }
 
+/// What ADD COLUMN tells where rows may have undeclared columns of the name: they are not looked for, which would take a while.
+pub(super) fn notice_of_new(table: &TableDescriptor, column: &Column) -> Option<PgError> {
+    let name = fold(&column.name);
+    if table.dynamic.is_none() || table.column_by_name(&name).is_some() {
+        return None;
+    }
+    let message = format!("column \"{name}\" of table \"{}\" hides undeclared columns of the same name", table.name);
+    let way = format!("ADD COLUMN {} … FROM DYNAMIC gives it their values.", quote_name(&name));
+    Some(PgError::new(SqlState::SUCCESSFUL_COMPLETION, message).hint(way))
+}
+
 /// ADD COLUMN … FROM DYNAMIC: an undeclared column becomes a declared one, which gets its values.
 ///
 /// # Errors

@@ -330,6 +330,9 @@ fn bind_over(
 /// Makes an empty index that writers begin to see.
 async fn start_online(work: Work<'_>, table: Oid, index: IndexDescriptor) -> PgResult<()> {
     let descriptor = work.catalog().table(table).cloned().ok_or_else(|| PgError::internal("a table that is not in the catalog"))?;
+    let mut with = descriptor.clone();
+    with.indexes.push(index.clone());
+    super::lifetime::check(work, &with)?;
     if index.is_fulltext() {
         // What cannot be described is refused before anything is there.
         work.ctx.database.text.describe(&work.catalog(), &descriptor, &index)?;

@@ -25,6 +25,7 @@ mod index;
 #[cfg(test)]
 pub(crate) mod index_tests;
 mod large_object;
+mod lifetime;
 mod like;
 mod maintenance;
 mod map;

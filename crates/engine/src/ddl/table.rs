@@ -240,8 +240,8 @@ fn warn_growing_key(work: Work<'_>, table: &TableDescriptor) {
 /// What a family has of a row is seen no longer than the row.
 pub(super) fn warn_outliving(work: Work<'_>, table: &TableDescriptor) {
     let mut families = table.families.iter();
-    let Some((first, ttl)) = families.next().and_then(|f| Some((f, f.options.ttl?))) else { return };
-    if let Some(longer) = families.find(|f| f.options.ttl.is_none_or(|own| own > ttl)) {
+    let Some((first, ttl)) = families.next().filter(|f| f.values_end()).and_then(|f| Some((f, f.options.ttl?))) else { return };
+    if let Some(longer) = families.find(|f| !f.values_end() || f.options.ttl.is_some_and(|own| own > ttl)) {
         let message = format!("family \"{}\" of table \"{}\" is to outlive the first one, \"{}\"", longer.name, table.name, first.name);
         work.ctx.session.notice(
             "NOTICE",
@@ -416,7 +416,7 @@ pub(super) fn new_family(table: &TableDescriptor, name: String, given: &[Storage
     family_options(&mut options, given)?;
     let next = table.families.iter().map(|f| f.id.0).filter(|id| *id != CELLS.0).max().map_or(Some(0), |last| last.checked_add(1));
     let id = next.ok_or_else(|| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "a table has too many families"))?;
-    Ok(FamilyDescriptor { id: FamilyId(id), name, columns: Vec::new(), options })
+    Ok(FamilyDescriptor::new(FamilyId(id), name, Vec::new(), options))
 }
 
 /// `FAMILY name` behind a new column.

@@ -268,7 +268,7 @@ async fn with_foreign_keys(work: Work<'_>, mut table: TableDescriptor) -> PgResu
                 Some(target) if unique_over(target, &key.referenced_columns).is_none() => {
                     Some(format!("Table {} has no such key any more.", quote_name(&target.name)))
                 }
-                Some(_) if !key.validated => None,
+                Some(target) if !key.is_valid(target) => None,
                 Some(_) => validate_foreign_key(work, &table, &key).await.err().map(|error| {
                     let detail = error.fields().detail.clone();
                     detail.unwrap_or_else(|| error.message().to_owned())

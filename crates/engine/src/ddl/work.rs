@@ -52,7 +52,7 @@ impl<'a> Work<'a> {
     /// Stores a relation, new or changed. Names are checked again when the transaction commits.
     pub fn put(&self, relation: Relation) -> PgResult<()> {
         if let Relation::Table(table) = &relation {
-            check_lifetimes(table)?;
+            super::lifetime::check(*self, table)?;
         }
         self.ctx.put_relation(relation)
     }
@@ -572,20 +572,6 @@ pub(crate) fn undefined_schema(name: &str) -> PgError {
 /// The names of identifiers.
 pub(crate) fn folded(idents: &[ast::Ident]) -> Vec<String> {
     idents.iter().map(fold).collect()
-}
-
-/// A row is there as long as its first family is: a column of another one whose values end by themselves may be NULL.
-fn check_lifetimes(table: &TableDescriptor) -> PgResult<()> {
-    for family in table.families.iter().skip(1).filter(|family| family.options.ttl.is_some()) {
-        let required = |id: &ColumnId| table.column(*id).filter(|column| column.not_null && !column.dropped);
-        if let Some(column) = family.columns.iter().find_map(required) {
-            let message = format!("column \"{}\" is NOT NULL, but its family \"{}\" has a ttl", column.name, family.name);
-            return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message)
-                .detail("Values of a family with a ttl end by themselves, and the column would be NULL.")
-                .hint("Let the column allow NULL, or put it into the first family, with which rows end."));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

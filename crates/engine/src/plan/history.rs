@@ -1,7 +1,7 @@
 //! The past of a table in a query as DataFusion's planner takes it: its times are known before it is planned.
 
 use super::relation::Planner;
-use super::scan::{as_micros, projected_under_its_names};
+use super::scan::{as_micros, projected_under_its_names, refuse_future};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
 use std::sync::Arc;
@@ -13,12 +13,19 @@ use stoa_sql::typed::{column_name, from_datafusion};
 /// The plan of a table's past: only the columns that the statement uses.
 ///
 /// # Errors
-/// A time that is none, or a column whose past is not kept.
+/// A time that is none or has not come, or a column whose past is not kept.
 pub(super) fn plan(planner: &Planner, history: &HistoryScan) -> PgResult<LogicalPlan> {
     let time = |e: &Expr| micros(planner, e);
     let times = match &history.span {
         Span::Between { from, to, includes_end } => Times::Between { from: time(from)?, to: time(to)?, includes_end: *includes_end },
-        Span::Difference { from, to } => Times::Difference { from: time(from)?, to: time(to)? },
+        Span::Difference { from, to } => {
+            let (from, to) = (time(from)?, time(to)?);
+            // The end of time is the present.
+            for us in [from, to].into_iter().filter(|us| *us != i64::MAX) {
+                refuse_future(planner, us)?;
+            }
+            Times::Difference { from, to }
+        }
         Span::All => Times::All,
         Span::Changes => Times::Changes,
     };

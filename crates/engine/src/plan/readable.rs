@@ -11,6 +11,7 @@ use datafusion::physical_plan::{ExecutionPlan, displayable};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_sql::typed::column_name;
+use stoa_sql::typed::match_config::MatchConfig;
 use stoa_sql::typed::tree::{Bound, BoundBody, CteBody, Rel};
 use stoa_sql::typed::walk;
 
@@ -70,8 +71,9 @@ impl Names {
 
     /// A line of a plan with these names in it.
     pub(crate) fn line(&self, line: &str) -> String {
+        let line = MatchConfig::left_out(line);
         let mut out = String::with_capacity(line.len());
-        let mut rest = line;
+        let mut rest = &*line;
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         while let Some(at) = rest.find(['c', '#']) {
             let (before, from) = rest.split_at(at);

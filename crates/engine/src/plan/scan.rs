@@ -18,6 +18,7 @@ use stoa_sql::typed::{column_name, from_datafusion};
 use stoa_table::Timestamp;
 use stoa_table::access::{Predicate, Preferences};
 use stoa_table::catalog::{ColumnId, IndexKey, TableDescriptor};
+use stoa_table::clock::{Clock, SystemClock};
 use stoa_table::row::expression_column;
 
 /// The table of a scan, with everything that the choice of a path goes by: hints and settings, statistics, what partial and full
@@ -34,7 +35,7 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
         Some(time) => {
             let value = stoa_sql::typed::constant::evaluate_now(&ctx.eval, &ctx.params, time)?;
             let value = value.ok_or_else(|| PgError::unsupported("AS OF SYSTEM TIME takes a constant or a parameter"))?;
-            Some(system_time(&ctx.eval, &value)?)
+            Some(system_time(planner, &value)?)
         }
     };
     let context = Arc::new(if scan.sees_own { ScanContext::with_own(ctx) } else { ScanContext::of(ctx) });
@@ -89,10 +90,25 @@ pub(super) fn projected_under_its_names(builder: LogicalPlanBuilder) -> PgResult
 }
 
 /// The commit timestamp up to which a time sees.
-fn system_time(eval: &EvalContext, value: &ScalarValue) -> PgResult<Timestamp> {
+fn system_time(planner: &Planner, value: &ScalarValue) -> PgResult<Timestamp> {
     let invalid = || PgError::new(SqlState::INVALID_PARAMETER_VALUE, "AS OF SYSTEM TIME needs a timestamp that is not NULL");
-    let us = as_micros(eval, value)?.filter(|us| *us >= 0).ok_or_else(invalid)?;
-    Ok(seen_at(us))
+    let us = as_micros(&planner.ctx.eval, value)?.ok_or_else(invalid)?;
+    refuse_future(planner, us)?;
+    Ok(seen_at(us.max(0)))
+}
+
+/// Refuses a time of which nobody can tell yet what will have been committed: asked again, the answer would be another.
+///
+/// # Errors
+/// 22023.
+pub(super) fn refuse_future(planner: &Planner, us: i64) -> PgResult<()> {
+    // After a crash commits are ahead of the clock.
+    let committed = i64::try_from(ScanContext::of(&planner.ctx).view.timestamp().micros()).unwrap_or(i64::MAX);
+    if us <= SystemClock.now_us().max(committed) {
+        return Ok(());
+    }
+    Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "a table cannot be read as of a time in the future")
+        .hint("The present is read without a time, or as of now()."))
 }
 
 /// Microseconds since 1970 of a timestamp or of its text; `None` for what is none.

@@ -91,8 +91,9 @@ pub(crate) async fn run(
         if with_repair {
             repair(ctx, target, &mut report.faults).await?;
         }
-        if condition.is_none() {
-            check_texts(ctx, target, with_repair, &mut report.faults).await?;
+        match condition {
+            Some(_) => refuse_texts(work, target)?,
+            None => check_texts(ctx, target, with_repair, &mut report.faults).await?,
         }
         faults.append(&mut report.faults);
     }
@@ -155,6 +156,22 @@ async fn chosen(work: Work<'_>, table: &TableDescriptor, condition: &str) -> PgR
         }
     }
     Ok(keys)
+}
+
+/// With WHERE: a full text index by itself is refused, those of a table are left out with a notice.
+fn refuse_texts(work: Work<'_>, target: &CheckTarget) -> PgResult<()> {
+    let hint = "CHECK without WHERE compares all of its documents.";
+    for index in target.table.indexes.iter().filter(|i| i.is_fulltext()) {
+        let what = format!("full text index \"{}\" cannot be checked for some rows", index.name);
+        match target.index {
+            Some(oid) if oid == index.oid => return Err(PgError::unsupported(what).hint(hint)),
+            Some(_) => {}
+            None => {
+                work.ctx.session.notice("NOTICE", PgError::new(SqlState::SUCCESSFUL_COMPLETION, format!("{what}, skipping")).hint(hint));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Full text indexes are checked as wholes, and repaired by building them again.

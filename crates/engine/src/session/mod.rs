@@ -36,6 +36,8 @@ pub use stoa_table::services::notifications::Notification;
 #[cfg(test)]
 mod database_tests;
 #[cfg(test)]
+mod definition_tests;
+#[cfg(test)]
 mod dropped_tests;
 #[cfg(test)]
 mod policy_tests;

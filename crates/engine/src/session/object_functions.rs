@@ -14,13 +14,16 @@ use stoa_sql::definition::functions::{Answer, Args, Objects, big, null, own_stor
 use stoa_sql::privileges::{denied, undefined_database};
 use stoa_table::TableId;
 use stoa_table::catalog::role::READ_ALL_STATS;
-use stoa_table::catalog::{CatalogSnapshot, Numbers, ObjectClass, Privileges, Relation, RightsOf, SequenceDescriptor};
+use stoa_table::catalog::{CatalogSnapshot, Numbers, ObjectClass, Oid, Privileges, Relation, RightsOf, SequenceDescriptor};
 use stoa_table::txn::TableLockMode;
 
 /// The objects that a session sees.
 pub(super) fn with_objects<T>(system: &SessionEnvironment, run: impl FnOnce(&Objects<'_>) -> T) -> T {
-    let eval =
-        || EvalContext { settings: system.session.settings().value.clone(), system: Arc::new(system.clone()), ..EvalContext::default() };
+    let eval = |path: &[Oid]| EvalContext {
+        settings: system.session.settings().value.clone(),
+        system: Arc::new(SessionEnvironment { search_path: path.into(), ..system.clone() }),
+        ..EvalContext::default()
+    };
     run(&Objects {
         catalog: &system.catalog,
         path: &system.search_path,

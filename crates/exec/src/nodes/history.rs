@@ -465,7 +465,9 @@ impl Versions {
         for (at, version) in versions.iter().enumerate() {
             let (start, end) = (micros(version.since), end_of(versions, at));
             let asked = match self.times {
-                Times::Between { from, to, includes_end } => end > from && (start < to || (includes_end && start == to)) && from <= to,
+                Times::Between { from, to, includes_end } => {
+                    end > from && (start < to || (includes_end && start == to)) && (from < to || (includes_end && from == to))
+                }
                 _ => true,
             };
             // What was replaced within its microsecond was there at no time.

@@ -17,6 +17,13 @@ use stoa_syntax::ast::{self, DataType, Expr as E, FunctionArg, FunctionArgExpr, 
 use stoa_syntax::marks;
 use stoa_table::catalog::{Relation, TableDescriptor};
 
+/// Whether a literal is an interval back from now: no timestamp begins with a sign, but `-infinity`.
+fn is_span(time: &E) -> bool {
+    let E::Value(value) = time else { return false };
+    let ast::Value::SingleQuotedString(text) = &value.value else { return false };
+    text.trim_start().strip_prefix('-').is_some_and(|rest| !rest.trim_start().get(..3).is_some_and(|word| word.eq_ignore_ascii_case("inf")))
+}
+
 /// Functions in FROM that give the past, by their names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum HistoryFunction {
@@ -84,9 +91,16 @@ impl Binder<'_> {
         Ok(Bound { rel: Rel::History(Box::new(history)), lateral: false })
     }
 
-    /// A time that a clause or a function names.
+    /// A time that a clause or a function names: a timestamp, or an interval from the statement's beginning, `'-10 s'`.
     pub(super) fn bind_time(&mut self, time: &E) -> PgResult<Expr> {
-        let bound = self.bind_expr(time)?;
+        let mut bound = self.bind_expr(time)?;
+        if is_span(time) {
+            bound = self.coerce(bound, &SqlType::new(PgType::Interval), CastContext::Explicit)?;
+        }
+        if bound.ty.ty == PgType::Interval {
+            let now = self.call("statement_timestamp", Vec::new())?;
+            bound = self.operator("+", Some(now), bound)?;
+        }
         self.coerce(bound, &SqlType::new(PgType::Timestamptz), CastContext::Explicit)
     }
 

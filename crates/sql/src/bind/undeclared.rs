@@ -45,6 +45,16 @@ pub(super) fn refuse_typed(alias: Option<&ast::TableAlias>) -> PgResult<()> {
     }
 }
 
+/// 0A000: a view of undeclared columns is written to.
+pub(super) fn refuse_written(alias: Option<&ast::TableAlias>, verb: &str, view: &str) -> PgResult<()> {
+    match alias.is_some_and(|alias| typed(alias).next().is_some()) {
+        true => Err(PgError::unsupported(format!("cannot {verb} view \"{view}\""))
+            .detail("It shows undeclared columns, which are entries of a map and are written behind the row.")
+            .hint("Change the table, whose name takes the columns with their types: UPDATE t (c int) SET c = ….")),
+        false => Ok(()),
+    }
+}
+
 /// What a view names with a type has its name there, also when the table has declared it after the view was made.
 fn named_again(columns: &mut [ScopeColumn], alias: Option<&ast::TableAlias>) {
     for (name, _) in alias.into_iter().flat_map(typed) {

@@ -228,6 +228,7 @@ impl Binder<'_> {
         if version.is_some() {
             return Err(refuse("that show rows as of another time"));
         }
+        super::undeclared::refuse_written(alias.as_ref(), verb, &view.name)?;
         let (_, _, found) = self.find_relation(name)?;
         let (table, base, inner) = match found.as_deref() {
             Some(Relation::Table(table)) => {

@@ -3,6 +3,8 @@
 //!
 //! Invariant: the text binds again to the same expression.
 
+use crate::typed::barrier::MATCH_FUNCTION;
+use crate::typed::match_config::MatchConfig;
 use crate::typed::once::written;
 use crate::typed::tree::{ColId, Expr, ExprKind};
 use datafusion_common::ScalarValue;
@@ -273,6 +275,7 @@ impl Deparser<'_> {
                 }
                 format!("{}({})", quote_name(func.0.name), list.join(", "))
             }
+            ExprKind::Func { func, args } if self.pretty && func.0.name == MATCH_FUNCTION => self.matching(func.0.name, args)?,
             ExprKind::Func { func, args } => self.function(func.0.name, args)?,
             ExprKind::Oper { oper, args } => {
                 let text = match args.as_slice() {
@@ -480,6 +483,18 @@ impl Deparser<'_> {
         let negative = inner.starts_with('-') || inner.starts_with("'-") && matches!(arg.kind, ExprKind::Const(_)) && !inner.contains("::");
         let name = type_name(ty);
         Ok(if self.pretty && one && !negative { format!("{inner}::{name}") } else { format!("({inner})::{name}") })
+    }
+
+    /// MATCH as it is written; how each column is cut into words, which the text does not say, is kept where nobody reads it.
+    fn matching(&self, name: &str, args: &[Expr]) -> PgResult<String> {
+        let constant = |e: &Expr| match &e.kind {
+            ExprKind::Const(ScalarValue::Utf8View(Some(text)) | ScalarValue::Utf8(Some(text))) => Some(text.clone()),
+            _ => None,
+        };
+        let [config, search, columns @ ..] = args else { return self.function(name, args) };
+        let Some(config) = constant(config).and_then(|text| MatchConfig::read(&text).ok()) else { return self.function(name, args) };
+        let search = constant(search).map_or_else(|| self.simple(search), |text| Ok(quote_text(&text)))?;
+        Ok(format!("MATCH ({}) AGAINST ({search}{})", self.list(columns)?, config.mode.clause()))
     }
 
     fn constant(&self, value: &ScalarValue, ty: &SqlType) -> PgResult<String> {

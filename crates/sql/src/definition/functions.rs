@@ -30,8 +30,8 @@ pub struct Objects<'a> {
     pub temporary: Option<Oid>,
     /// The role whose rights count.
     pub role: Oid,
-    /// What definitions are printed with: the session's settings and names.
-    pub eval: &'a dyn Fn() -> EvalContext,
+    /// What definitions are printed with: the session's settings, and names as a path finds them.
+    pub eval: &'a dyn Fn(&[Oid]) -> EvalContext,
 }
 
 /// A function's value; `None` from a group of functions that does not have it.
@@ -56,7 +56,7 @@ impl Objects<'_> {
 
     /// Runs with what definitions are printed against.
     fn with_definitions<T>(&self, run: impl FnOnce(&Definitions<'_>) -> PgResult<T>) -> PgResult<T> {
-        let eval = (self.eval)();
+        let eval = (self.eval)(self.path);
         run(&Definitions { catalog: self.catalog, path: self.path, eval: &eval })
     }
 
@@ -171,8 +171,8 @@ fn definitions(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlTyp
         }
         "pg_get_indexdef" => index_definition(o, args),
         "stoa_get_tabledef" => {
-            let Some(table) = args.oid(0).and_then(|oid| catalog.table(oid)) else { return text(None) };
-            o.with_definitions(|d| text(super::script::table_definition(d, table)?))
+            let Some(relation) = args.oid(0).and_then(|oid| catalog.relation(oid)) else { return text(None) };
+            text(super::script::relation_definition(catalog, &(o.eval)(&super::script::NO_PATH), relation)?)
         }
         "pg_get_viewdef" => {
             let oid = match args.text(0) {

@@ -176,7 +176,7 @@ impl Definitions<'_> {
                     }
                 }
                 out.push_str(&deferral(&key.name));
-                if !key.validated {
+                if !target.is_some_and(|target| key.is_valid(target)) {
                     out.push_str(" NOT VALID");
                 }
                 out
@@ -220,6 +220,19 @@ impl Definitions<'_> {
             }
         } else if pretty {
             out.push_str(&script::layout(table).unwrap_or_default());
+            out.push_str(&self.rules_of_time(table, pretty));
+        }
+        out
+    }
+
+    /// Which rows are newer, and when they end.
+    fn rules_of_time(&self, table: &TableDescriptor, pretty: bool) -> String {
+        let mut out = String::new();
+        if let Some(id) = table.timestamp {
+            out.push_str(&format!(" TIMESTAMP FROM {}", column_name(table, id)));
+        }
+        if let Some(text) = &table.expires {
+            out.push_str(&format!(" TTL EXPIRES AT {}", self.expr(Some(table), text, pretty)));
         }
         out
     }

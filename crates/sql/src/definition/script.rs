@@ -42,25 +42,32 @@ pub struct DumpTable {
 /// # Errors
 /// XX000 for a stored text that cannot be read; what reading sequences raises.
 pub async fn dump_script(catalog: &CatalogSnapshot, eval: &EvalContext) -> PgResult<DumpScript> {
-    let path = [PG_CATALOG_OID];
-    let writer = Writer { catalog, definitions: Definitions { catalog, path: &path, eval }, schemas: schemas(catalog) };
+    let writer = Writer { catalog, definitions: Definitions { catalog, path: &NO_PATH, eval }, schemas: schemas(catalog) };
     writer.script().await
 }
 
-/// The commands that make a table and its indexes, with families, salt and split points.
+/// The statements that make a table or a view again: with families, salt, split points and indexes, the sequences and the maps of its
+/// columns, row security and comments; without owners and privileges. `None` for what is neither.
 ///
 /// # Errors
 /// XX000 for a stored text that cannot be read.
-pub fn table_definition(definitions: &Definitions<'_>, table: &TableDescriptor) -> PgResult<String> {
-    let copied = Definitions { catalog: definitions.catalog, path: definitions.path, eval: definitions.eval };
-    let writer = Writer { catalog: definitions.catalog, definitions: copied, schemas: Vec::new() };
-    let mut out = vec![writer.table(table)?];
-    writer.constraints_and_indexes(table, &mut out)?;
-    for key in &table.foreign_keys {
-        out.push(writer.add_constraint(table, &key.name, &Constraint::ForeignKey(key))?);
+pub fn relation_definition(catalog: &CatalogSnapshot, eval: &EvalContext, relation: &Relation) -> PgResult<Option<String>> {
+    let writer = Writer { catalog, definitions: Definitions { catalog, path: &NO_PATH, eval }, schemas: Vec::new() };
+    let mut out = Vec::new();
+    match relation {
+        Relation::Table(table) => writer.table_alone(table, &mut out)?,
+        Relation::View(view) => {
+            out.push(writer.view(view, false)?);
+            writer.contents(view, &mut out)?;
+            writer.comments(&[], &[view], &[], &mut out)?;
+        }
+        _ => return Ok(None),
     }
-    Ok(out.join("\n"))
+    Ok(Some(out.join("\n")))
 }
+
+/// Where names are looked up that are to be qualified.
+pub const NO_PATH: [Oid; 1] = [PG_CATALOG_OID];
 
 /// Schemas of users, `public` included, by name.
 fn schemas(catalog: &CatalogSnapshot) -> Vec<Arc<SchemaDescriptor>> {
@@ -107,8 +114,7 @@ impl Writer<'_> {
             out.before.push(format!("CREATE SCHEMA {};", quote_name(&schema.name)));
         }
         for sequence in sequences.iter().filter(|s| !identities.contains(&s.oid)) {
-            let name = self.name(sequence.oid)?;
-            out.before.push(format!("CREATE SEQUENCE {name} AS {}{};", type_name(&sequence.ty), sequence_options(sequence)));
+            out.before.push(self.sequence(sequence)?);
         }
         for table in &tables {
             out.before.push(self.table(table)?);
@@ -122,12 +128,7 @@ impl Writer<'_> {
             }
         }
         for sequence in sequences.iter().filter(|s| !identities.contains(&s.oid)) {
-            if let Some((table, column)) = sequence.owned_by
-                && let Some(column) = self.catalog.table(table).and_then(|t| t.column(column))
-            {
-                let (name, table) = (self.name(sequence.oid)?, self.name(table)?);
-                out.before.push(format!("ALTER SEQUENCE {name} OWNED BY {table}.{};", quote_name(&column.name)));
-            }
+            out.before.extend(self.owned(sequence)?);
         }
         // By name: what comes with a column gets its OID when that is made, so that OIDs differ in what is restored.
         sequences.sort_by_key(|s| (self.name(s.oid).ok(), s.oid));
@@ -155,13 +156,8 @@ impl Writer<'_> {
         for view in &views {
             out.after.push(self.view(view, circles.contains(&view.oid))?);
         }
-        for view in views.iter().filter(|v| v.materialized.is_some()) {
-            if !view.unpopulated {
-                out.after.push(format!("REFRESH MATERIALIZED VIEW {};", self.name(view.oid)?));
-            }
-            if let Some(rows) = view.materialized.and_then(|oid| self.catalog.table(oid)) {
-                self.constraints_and_indexes(rows, &mut out.after)?;
-            }
+        for view in &views {
+            self.contents(view, &mut out.after)?;
         }
         for table in &tables {
             out.after.extend(self.definitions.row_security(table, &self.name(table.oid)?)?);
@@ -169,6 +165,58 @@ impl Writer<'_> {
         self.comments(&tables, &views, &sequences, &mut out.after)?;
         out.after.extend(super::script_rights::statements(self.catalog));
         Ok(out)
+    }
+
+    /// See [`relation_definition`].
+    fn table_alone(&self, table: &TableDescriptor, out: &mut Vec<String>) -> PgResult<()> {
+        let owned =
+            |relation: &'_ &Arc<Relation>| matches!(&***relation, Relation::Sequence(s) if s.owned_by.is_some_and(|(t, _)| t == table.oid));
+        let mut sequences: Vec<&SequenceDescriptor> = self
+            .catalog
+            .relations()
+            .filter(owned)
+            .filter_map(|relation| if let Relation::Sequence(sequence) = &**relation { Some(sequence) } else { None })
+            .collect();
+        sequences.sort_by_key(|s| s.oid);
+        let identities: HashSet<Oid> = table.live_columns().filter_map(|c| Some(c.identity.as_ref()?.sequence)).collect();
+        for sequence in sequences.iter().filter(|s| !identities.contains(&s.oid)) {
+            out.push(self.sequence(sequence)?);
+        }
+        out.push(self.table(table)?);
+        for sequence in sequences.iter().filter(|s| !identities.contains(&s.oid)) {
+            out.extend(self.owned(sequence)?);
+        }
+        self.constraints_and_indexes(table, out)?;
+        for entries in table.map_columns().filter_map(|column| self.catalog.table(column.entries?)) {
+            self.constraints_and_indexes(entries, out)?;
+        }
+        for key in &table.foreign_keys {
+            out.push(self.add_constraint(table, &key.name, &Constraint::ForeignKey(key))?);
+        }
+        out.extend(self.definitions.row_security(table, &self.name(table.oid)?)?);
+        self.comments(&[table], &[], &sequences, out)
+    }
+
+    fn sequence(&self, sequence: &SequenceDescriptor) -> PgResult<String> {
+        let name = self.name(sequence.oid)?;
+        Ok(format!("CREATE SEQUENCE {name} AS {}{};", type_name(&sequence.ty), sequence_options(sequence)))
+    }
+
+    /// Gives a sequence to the column that owns it.
+    fn owned(&self, sequence: &SequenceDescriptor) -> PgResult<Option<String>> {
+        let Some((table, column)) = sequence.owned_by else { return Ok(None) };
+        let Some(column) = self.catalog.table(table).and_then(|t| t.column(column)) else { return Ok(None) };
+        let (name, table) = (self.name(sequence.oid)?, self.name(table)?);
+        Ok(Some(format!("ALTER SEQUENCE {name} OWNED BY {table}.{};", quote_name(&column.name))))
+    }
+
+    /// What a materialized view has.
+    fn contents(&self, view: &ViewDescriptor, out: &mut Vec<String>) -> PgResult<()> {
+        let Some(rows) = view.materialized else { return Ok(()) };
+        if !view.unpopulated {
+            out.push(format!("REFRESH MATERIALIZED VIEW {};", self.name(view.oid)?));
+        }
+        self.catalog.table(rows).map_or(Ok(()), |rows| self.constraints_and_indexes(rows, out))
     }
 
     fn name(&self, oid: Oid) -> PgResult<String> {
@@ -210,12 +258,7 @@ impl Writer<'_> {
         if !options.is_empty() {
             out.push_str(&format!(" WITH ({})", options.join(", ")));
         }
-        if let Some(id) = table.timestamp {
-            out.push_str(&format!(" TIMESTAMP FROM {}", column_name(table, id)));
-        }
-        if let Some(text) = &table.expires {
-            out.push_str(&format!(" TTL EXPIRES AT {}", self.definitions.expr(Some(table), text, false)));
-        }
+        out.push_str(&self.definitions.rules_of_time(table, false));
         out.push_str(&split(table)?);
         out.push(';');
         Ok(out)

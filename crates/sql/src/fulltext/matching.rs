@@ -4,15 +4,15 @@
 //! answer is the same whether an index gives it or the text does.
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringViewBuilder};
-use serde::{Deserialize, Serialize};
 use std::sync::{Arc, LazyLock};
-use stoa_fulltext::{Analyzer, Evaluator, FieldText, Query, SearchField, SnippetOptions, TokenizerOptions};
+use stoa_fulltext::{Analyzer, Evaluator, FieldText, Query, SearchField, SnippetOptions};
 use stoa_pg::args::{Arg, Call, Kernel, arg};
 use stoa_pg::registry::{Func, FuncKind, Volatility};
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_table::txn::DISK_FULL_HINT;
 
 pub use crate::typed::barrier::MATCH_FUNCTION;
+pub use crate::typed::match_config::{MatchColumn, MatchConfig, Mode};
 /// The name of the function that a snippet becomes.
 pub const SNIPPET_FUNCTION: &str = "match_snippet";
 
@@ -23,54 +23,7 @@ const MATCH_OID: u32 = 9_990;
 const SNIPPET_OID: u32 = 9_991;
 const EXPLAINED_OID: u32 = 9_992;
 
-/// One column of a MATCH.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct MatchColumn {
-    pub name: String,
-    #[serde(default)]
-    pub tokenizer: TokenizerOptions,
-}
-
-/// How the columns of a MATCH are read.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct MatchConfig {
-    pub columns: Vec<MatchColumn>,
-    /// The names of the table's other columns, which a search string may not name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub others: Vec<String>,
-    #[serde(default)]
-    pub mode: Mode,
-}
-
-/// What the search string is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub enum Mode {
-    /// IN BOOLEAN MODE: words and signs.
-    #[default]
-    SearchString,
-    /// IN NATURAL LANGUAGE MODE: words, without signs.
-    Words,
-    /// WITH QUERY EXPANSION: and words that are much like them.
-    SimilarWords,
-    /// IN SEARCH BOX MODE: whatever people write.
-    SearchBox,
-    /// IN MORE LIKE THIS MODE: a text that rows should be like.
-    MoreLikeThis,
-}
-
 impl MatchConfig {
-    /// As an argument of the function.
-    #[must_use]
-    pub fn to_text(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
-    /// # Errors
-    /// XX000 for what [`MatchConfig::to_text`] did not write.
-    pub fn read(text: &str) -> PgResult<Self> {
-        serde_json::from_str(text).map_err(|e| PgError::internal(format!("the configuration of a MATCH cannot be read: {e}")))
-    }
-
     /// Reads a search string.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! The typed tree, and what its expressions mean: kernels, constants, errors that may be raised, DataFusion's expressions of them.
 //!
 //! The binder makes the tree; planning, writing and the search for words read it. Nothing here looks at a catalog or runs a plan.
-//! Reading order: [`tree`] → [`walk`] → [`kernel`] → [`constant`] → [`udf`] → [`raises`] → [`guard`] → [`barrier`] → [`expr`] → [`evaluator`].
+//! Reading order: [`tree`] → [`walk`] → [`lost`] → [`kernel`] → [`constant`] → [`udf`] → [`raises`] → [`guard`] → [`barrier`] → [`match_config`] → [`expr`] → [`evaluator`].
 
 pub mod barrier;
 pub mod branches;
@@ -12,6 +12,8 @@ pub mod evaluator;
 pub mod expr;
 pub mod guard;
 pub mod kernel;
+pub mod lost;
+pub mod match_config;
 pub mod once;
 pub mod pull_up;
 pub mod raises;

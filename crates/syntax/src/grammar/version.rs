@@ -28,4 +28,14 @@ impl Parser<'_> {
         }
         Ok(Some(ast::TableVersion::Function(Expr::Function(marks::call(name, times)))))
     }
+
+    /// 0A000: `AS OF SYSTEM TIME` where the modes of a transaction stand.
+    pub(crate) fn refuse_time(&mut self) -> Parse<()> {
+        if !self.keywords(&["as", "of", "system", "time"]) {
+            return Ok(());
+        }
+        Err(self
+            .unsupported("transactions as of a time are not supported")
+            .with_hint("Behind the name of each table, FROM t AS OF SYSTEM TIME …, the time is one of the past."))
+    }
 }

@@ -273,6 +273,35 @@ pub struct FamilyDescriptor {
     pub columns: Vec<ColumnId>,
     #[serde(with = "serde_family_options")]
     pub options: FamilyOptions,
+    /// Values have ended by an age that ends them no more: indexes, and other families, may still have what belonged to them.
+    #[serde(default)]
+    pub has_ended: bool,
+}
+
+impl FamilyDescriptor {
+    #[must_use]
+    pub fn new(id: FamilyId, name: String, columns: Vec<ColumnId>, options: FamilyOptions) -> Self {
+        Self { id, name, columns, options, has_ended: false }
+    }
+
+    /// Whether values end by their age. Where `min_versions` keeps some, the newest one does not.
+    #[must_use]
+    pub fn values_end(&self) -> bool {
+        self.options.ttl.is_some() && self.options.min_versions == 0
+    }
+
+    /// Whether values end, or have once, so that what belonged to them may be left.
+    #[must_use]
+    pub fn may_have_ended(&self) -> bool {
+        self.values_end() || self.has_ended
+    }
+
+    /// Gives it other options.
+    pub fn change(&mut self, options: FamilyOptions) {
+        let ended = self.values_end();
+        self.options = options;
+        self.has_ended |= ended && !self.values_end();
+    }
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -318,6 +347,14 @@ pub struct ForeignKeyDescriptor {
     /// MATCH FULL rather than MATCH SIMPLE.
     pub match_full: bool,
     pub validated: bool,
+}
+
+impl ForeignKeyDescriptor {
+    /// Whether all rows are known to refer to one that is there. What they refer to may end by its age, and they stay.
+    #[must_use]
+    pub fn is_valid(&self, referenced: &TableDescriptor) -> bool {
+        self.validated && !referenced.rows_end() && !self.referenced_columns.iter().any(|id| referenced.ends_apart(*id))
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -502,18 +539,24 @@ impl TableDescriptor {
         self.options.iter().any(|(name, value)| name == "overwrite" && value == "true")
     }
 
-    /// Whether rows end by their age.
+    /// Whether rows end by their age, or have.
     #[must_use]
     pub fn rows_end(&self) -> bool {
-        self.families.first().is_some_and(|f| f.options.ttl.is_some())
+        self.families.first().is_some_and(FamilyDescriptor::may_have_ended)
     }
 
-    /// Whether the value of a column may end by its age while its row stays.
+    /// Whether anything ends by its age, or has.
+    #[must_use]
+    pub fn anything_ends(&self) -> bool {
+        self.families.iter().any(FamilyDescriptor::may_have_ended)
+    }
+
+    /// Whether the value of a column may end by its age, or have, while its row stays.
     #[must_use]
     pub fn ends_apart(&self, column: ColumnId) -> bool {
         // Key columns are in no family: they are the row.
         let place = self.families.iter().enumerate().find(|(_, f)| f.columns.contains(&column) && !self.is_key(column));
-        place.is_some_and(|(at, f)| f.options.ttl.is_some() && (at > 0 || f.options.layout != Layout::Packed))
+        place.is_some_and(|(at, f)| f.may_have_ended() && (at > 0 || f.options.layout != Layout::Packed))
     }
 
     /// The index of a deferrable primary key.

@@ -28,11 +28,9 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
         families: families
             .iter()
             .enumerate()
-            .map(|(n, (layout, members))| FamilyDescriptor {
-                id: FamilyId(n as u16),
-                name: format!("f{n}"),
-                columns: members.iter().map(|m| id(*m)).collect(),
-                options: FamilyOptions { layout: *layout, ..FamilyOptions::default() },
+            .map(|(n, (layout, members))| {
+                let options = FamilyOptions { layout: *layout, ..FamilyOptions::default() };
+                FamilyDescriptor::new(FamilyId(n as u16), format!("f{n}"), members.iter().map(|m| id(*m)).collect(), options)
             })
             .collect(),
         salt: None,

@@ -75,7 +75,8 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             );
         }
         for key in &table.foreign_keys {
-            let index = ctx.catalog.table(key.referenced_table).map_or(0, |r| referenced_index(r, &key.referenced_columns));
+            let referenced = ctx.catalog.table(key.referenced_table);
+            let index = referenced.map_or(0, |r| referenced_index(r, &key.referenced_columns));
             let set: Vec<i16> = key.on_delete_columns.iter().map(|c| c.0 as i16).collect();
             row(
                 &key.name,
@@ -88,7 +89,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                     ("confupdtype", action(key.on_update)),
                     ("confdeltype", action(key.on_delete)),
                     ("confmatchtype", if key.match_full { "f" } else { "s" }.into()),
-                    ("convalidated", key.validated.into()),
+                    ("convalidated", referenced.is_some_and(|r| key.is_valid(r)).into()),
                     ("conindid", V::Oid(index)),
                 ],
             );
