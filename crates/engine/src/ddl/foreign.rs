@@ -181,7 +181,7 @@ pub(super) fn make(builder: &mut TableBuilder<'_>, create: &CreateTable, options
             part.form = form;
         }
     }
-    if let Some(part) = builder.table.key.iter().find(|part| !part.form.holds_value()) {
+    if let Some(part) = builder.table.key.iter().find(|part| !part.form.gives_back()) {
         return Err(invalid(format!("{} does not give its column back", part.form.written("…"))));
     }
     let mut mapped = Vec::new();

@@ -162,7 +162,7 @@ fn beginning(part: &KeyPartCodec, bytes: &[u8]) -> Option<String> {
     };
     let is_text = match part.form {
         KeyForm::Reversed => true,
-        form => form.holds_value() && part.ty.arrow == arrow::datatypes::DataType::Utf8View,
+        form => form.gives_back() && part.ty.arrow == arrow::datatypes::DataType::Utf8View,
     };
     String::from_utf8(text).ok().filter(|s| is_text && !s.contains('\0'))
 }
@@ -222,7 +222,7 @@ fn value(part: &KeyPartCodec, bytes: &[u8]) -> String {
             _ => hex(),
         };
     }
-    if part.is_derived() {
+    if !part.form.gives_back() {
         return part.part.skip(bytes).map_or_else(|_| hex(), |rest| hex_of(bytes.get(..bytes.len() - rest.len()).unwrap_or(bytes)));
     }
     if part.ty.ty == PgType::Numeric && !key_is_lossless(&part.ty) {

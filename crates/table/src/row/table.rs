@@ -74,8 +74,8 @@ impl RowCodec {
     pub fn new(table: &TableDescriptor) -> PgResult<Self> {
         let key = KeyCodec::new(table)?;
         let mut columns = HashMap::with_capacity(table.columns.len());
-        for (at, part) in key.parts.iter().enumerate().filter(|(_, part)| !part.is_derived()) {
-            columns.insert(part.column, StoredColumn { ty: part.ty.clone(), place: Place::Key(at), missing: None });
+        for (at, part) in key.parts.iter().enumerate().filter(|(_, part)| part.form.gives_back()) {
+            columns.insert(part.source, StoredColumn { ty: part.ty.clone(), place: Place::Key(at), missing: None });
         }
         let mut families = Vec::with_capacity(table.families.len());
         for (at, family) in table.families.iter().enumerate() {
