@@ -224,3 +224,24 @@ fn sql_writes_behind_cells_and_deletions_at_times_to_come() {
     }
     assert_eq!(sql(data, "SELECT id, v, w FROM m ORDER BY id"), "1\tanew\tNULL\n3\tagain\tw\n5\tNULL\tNULL\n");
 }
+
+#[test]
+fn what_is_inspected_can_be_mapped() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path();
+    shell(
+        data,
+        "create 'r', 'i'\nput 'r', 'ann smith|2024-05-01', 'i:day', '2024-05-01'\nput 'r', 'bob|2024-05-02', 'i:day', '2024-05-02'\n\
+         put 'r', 'ann smith|2024-05-01', 'i:doc', '{\"a\": 1}'\nput 'r', 'bob|2024-05-02', 'i:uid', \
+         '550e8400-e29b-41d4-a716-446655440000'\n",
+    );
+    let printed = String::from_utf8(stoa(data, "inspect", &["r"], "").stdout).unwrap();
+    let definition = printed.split_once('\n').unwrap().1;
+    assert!(definition.contains("DELIMITED(key1, ''|'')"), "{definition}");
+    assert_eq!(sql(data, definition), "");
+    assert_eq!(
+        sql(data, "SELECT key1, key2, day + 1, doc -> 'a', uid FROM r_rows WHERE key1 LIKE 'ann%'"),
+        "ann smith\t2024-05-01\t2024-05-02\t1\tNULL\n"
+    );
+    assert_eq!(sql(data, "SELECT uid FROM r_rows WHERE key1 = 'bob'"), "550e8400-e29b-41d4-a716-446655440000\n");
+}
