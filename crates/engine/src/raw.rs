@@ -6,9 +6,10 @@ use std::sync::Arc;
 use stoa_pg::values::writer;
 use stoa_pg::{EvalContext, PgResult};
 use stoa_table::catalog::{CELLS, FIRST_USER_OID, PUBLIC_OID, Relation, STORAGE_PREFIX, TableDescriptor};
+pub use stoa_table::raw::fits_delimited;
 pub use stoa_table::raw::{Change, DEFAULT_NAMESPACE, RawScan, RawTable, Row, RowCell, from_binary, schema_of};
 pub use stoa_table::row::raw::{CellKind, Wanted};
-pub use stoa_table::{BloomFilter, Compression, FamilyOptions, KeyRange};
+pub use stoa_table::{BloomFilter, Compression, FamilyOptions, KeyRange, Region};
 
 /// A table that is there.
 #[derive(Debug)]

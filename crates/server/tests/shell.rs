@@ -188,3 +188,60 @@ fn inspect_prints_a_foreign_table_that_reads_the_rows() {
     assert_eq!(again, dump);
     assert!(dump.contains("CREATE FOREIGN TABLE public.mapped") && dump.contains("WITH (raw)"), "{dump}");
 }
+
+#[test]
+fn sql_writes_behind_cells_and_deletions_at_times_to_come() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path();
+    shell(
+        data,
+        "create 'r', 'i'\nput 'r', \"\\x00\\x00\\x00\\x01\", 'i:v', 'future', 9999999999999\n\
+         deleteall 'r', \"\\x00\\x00\\x00\\x03\", 'i:v', 9999999999999\nput 'r', \"\\x00\\x00\\x00\\x05\", 'i:other', 'x'\n",
+    );
+    sql(
+        data,
+        "CREATE FOREIGN TABLE m (id bigint, v text OPTIONS (\"column\" 'i:v'), w text OPTIONS (\"column\" 'i:w')) \
+         OPTIONS (\"table\" 'r', key_format 'UNSIGNED(id, 4)')",
+    );
+    for (statement, expected) in [
+        ("UPDATE m SET v = 'sql' WHERE id = 1; SELECT v FROM m WHERE id = 1", "sql\n"),
+        ("INSERT INTO m VALUES (3, 'seen', NULL); SELECT v FROM m WHERE id = 3", "seen\n"),
+        ("INSERT INTO m VALUES (3, 'twice', NULL)", "duplicate key value violates unique constraint"),
+        ("INSERT INTO m VALUES (3, 'new', NULL) ON CONFLICT (id) DO UPDATE SET v = excluded.v; SELECT v FROM m WHERE id = 3", "new\n"),
+        ("UPSERT INTO m VALUES (3, 'put', 'w'); SELECT v, w FROM m WHERE id = 3", "put\tw\n"),
+        ("UPDATE m SET v = NULL WHERE id = 3; SELECT v IS NULL, w FROM m WHERE id = 3", "t\tw\n"),
+        ("UPDATE m SET v = 'again' WHERE id = 3; SELECT v, w FROM m WHERE id = 3", "again\tw\n"),
+        ("BEGIN; UPDATE m SET v = 'a' WHERE id = 1; UPDATE m SET v = 'b' WHERE id = 1; COMMIT; SELECT v FROM m WHERE id = 1", "b\n"),
+        // A row is there as long as it has a value, of a column that is not mapped as well.
+        ("UPDATE m SET v = NULL WHERE id = 1", "a row of a foreign table has a value beside its key"),
+        ("UPDATE m SET v = NULL, w = 'w' WHERE id = 1; SELECT v IS NULL, w FROM m WHERE id = 1", "t\tw\n"),
+        ("UPDATE m SET v = 'x' WHERE id = 5; UPDATE m SET v = NULL WHERE id = 5; SELECT v IS NULL FROM m WHERE id = 5", "t\n"),
+        ("DELETE FROM m WHERE id = 1; INSERT INTO m VALUES (1, 'anew', NULL); SELECT v FROM m WHERE id = 1", "anew\n"),
+        ("SELECT * FROM stoa_history('m')", "in stoa shell shows them"),
+    ] {
+        let said = sql(data, statement);
+        assert!(said.contains(expected), "{statement}: {said}");
+    }
+    assert_eq!(sql(data, "SELECT id, v, w FROM m ORDER BY id"), "1\tanew\tNULL\n3\tagain\tw\n5\tNULL\tNULL\n");
+}
+
+#[test]
+fn what_is_inspected_can_be_mapped() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path();
+    shell(
+        data,
+        "create 'r', 'i'\nput 'r', 'ann smith|2024-05-01', 'i:day', '2024-05-01'\nput 'r', 'bob|2024-05-02', 'i:day', '2024-05-02'\n\
+         put 'r', 'ann smith|2024-05-01', 'i:doc', '{\"a\": 1}'\nput 'r', 'bob|2024-05-02', 'i:uid', \
+         '550e8400-e29b-41d4-a716-446655440000'\n",
+    );
+    let printed = String::from_utf8(stoa(data, "inspect", &["r"], "").stdout).unwrap();
+    let definition = printed.split_once('\n').unwrap().1;
+    assert!(definition.contains("DELIMITED(key1, ''|'')"), "{definition}");
+    assert_eq!(sql(data, definition), "");
+    assert_eq!(
+        sql(data, "SELECT key1, key2, day + 1, doc -> 'a', uid FROM r_rows WHERE key1 LIKE 'ann%'"),
+        "ann smith\t2024-05-01\t2024-05-02\t1\tNULL\n"
+    );
+    assert_eq!(sql(data, "SELECT uid FROM r_rows WHERE key1 = 'bob'"), "550e8400-e29b-41d4-a716-446655440000\n");
+}

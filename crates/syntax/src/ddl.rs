@@ -78,6 +78,8 @@ pub struct IndexElement {
     /// `None` where it is not said.
     pub nulls_first: Option<bool>,
     pub operator_class: Option<ObjectName>,
+    /// The expression is the beginning of a text, of SEGMENT LENGTH.
+    pub segment: bool,
 }
 
 /// Columns of PRIMARY KEY and UNIQUE.
@@ -133,6 +135,8 @@ pub struct Column {
     pub family: Option<Ident>,
     /// `OPTIONS (…)`, of foreign tables.
     pub options: Vec<StorageOption>,
+    /// `COMMENT '…'`, as Hyperdrive has it.
+    pub comment: Option<String>,
     pub constraints: Vec<Constraint>,
 }
 
@@ -180,6 +184,8 @@ pub struct CreateTable {
     pub partitioned: bool,
     /// CREATE FOREIGN TABLE: its `OPTIONS (…)`.
     pub foreign: Option<Vec<StorageOption>>,
+    /// `COMMENT '…'`, as Hyperdrive has it.
+    pub comment: Option<String>,
 }
 
 /// Where the rows of CREATE TABLE AS come from.

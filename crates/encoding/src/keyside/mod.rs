@@ -13,7 +13,7 @@
 //! | `Uuid` | uuid | its 16 bytes |
 //! | `Raw(n)` | declared fixed-width text and bytes | the n bytes |
 //! | `Escaped` | text, bytea; sort keys of interval, jsonb, timetz, arrays | `00` as `00 FF`, closed by `00 01` |
-//! | `Delimited(b)` | declared text up to a delimiter | the bytes, each above `b`, then `b` |
+//! | `Delimited(b)` | declared text up to a delimiter | the bytes without `b` (each above it if it is below `0`), then `b` |
 //! | `Rest` | declared text or bytes as the last part of a key, ascending | the bytes |
 //! | `PrefixFree` | numeric ([`NUMERIC`], made by [`crate::numeric`]) | prefix-free by themselves, as they are |
 //!

@@ -58,7 +58,7 @@ pub enum PartKind {
     Raw(u32),
     /// Text, bytes, or an opaque sort key.
     Escaped,
-    /// Text without the delimiter and bytes below it, then the delimiter: [`super::raw`].
+    /// Text without the delimiter (and bytes below it, where texts are in order), then the delimiter: [`super::raw`].
     Delimited(u8),
     /// Text or bytes as they are, up to the key's end: the last part of a key, ascending and never NULL. It is not prefix-free; nothing
     /// follows it.

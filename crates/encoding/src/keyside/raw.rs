@@ -2,7 +2,8 @@
 //! delimiter.
 //!
 //! Invariant: as everywhere in keys, the bytes of two values of one part compare as the values do, and none are the beginning of others.
-//! What would break this does not fit, and is refused. Where next: [`super::part`].
+//! What would break this does not fit, and is refused. Texts before a delimiter that letters and digits sort before are the one exception:
+//! they are told apart, and not in order ([`delimited_in_order`]). Where next: [`super::part`].
 
 use super::fixed::directed_cow;
 use super::{Direction, append_directed};
@@ -122,12 +123,26 @@ pub fn decode_padded(bytes: &[u8], width: usize, direction: Direction) -> Result
     Ok((directed_cow(head.get(..len).unwrap_or_default(), direction), rest))
 }
 
+/// Whether texts up to this delimiter are in order: one that digits and letters sort before would leave no text that is.
+#[must_use]
+pub fn delimited_in_order(delimiter: u8) -> bool {
+    delimiter < b'0'
+}
+
+/// Whether a text, or the beginning of one, may stand before the delimiter: it does not have it, nor a byte below it where texts are in
+/// order.
+#[must_use]
+pub fn fits_delimited(value: &[u8], delimiter: u8) -> bool {
+    let least = if delimited_in_order(delimiter) { delimiter } else { 0 };
+    value.iter().all(|b| *b != delimiter && *b >= least)
+}
+
 /// Appends a text and the delimiter behind it.
 ///
 /// # Errors
-/// The text has the delimiter, or a byte below it: keys would not be in the order of the texts.
+/// The text does not fit: [`fits_delimited`].
 pub fn encode_delimited(out: &mut Vec<u8>, value: &[u8], delimiter: u8, direction: Direction) -> Result<(), EncodeError> {
-    if value.iter().any(|b| *b <= delimiter) {
+    if !fits_delimited(value, delimiter) {
         return Err(EncodeError::WrongKind { what: "the key part" });
     }
     append_directed(out, value, direction);
@@ -147,15 +162,15 @@ pub fn skip_delimited(bytes: &[u8], delimiter: u8, direction: Direction) -> Resu
 /// Reads a text up to its delimiter; returns it and what follows the delimiter.
 ///
 /// # Errors
-/// There is no delimiter, or a byte below it in the text.
+/// There is no delimiter, or the text does not fit.
 pub fn decode_delimited(bytes: &[u8], delimiter: u8, direction: Direction) -> Result<(Cow<'_, [u8]>, &[u8]), DecodeError> {
     let rest = skip_delimited(bytes, delimiter, direction)?;
     let len = bytes.len() - rest.len() - 1;
-    let text = bytes.get(..len).unwrap_or_default();
-    if text.iter().any(|b| b ^ direction.mask() < delimiter) {
+    let text = directed_cow(bytes.get(..len).unwrap_or_default(), direction);
+    if !fits_delimited(&text, delimiter) {
         return Err(DecodeError::Malformed { what: "key part with a delimiter" });
     }
-    Ok((directed_cow(text, direction), rest))
+    Ok((text, rest))
 }
 
 #[cfg(test)]
@@ -209,6 +224,14 @@ mod tests {
         assert!(encode_digits(&mut Vec::new(), 1_000_000, 6, Asc).is_err());
         assert!(encode_padded(&mut Vec::new(), b"abcde", 4, Asc).is_err());
         assert!(encode_delimited(&mut Vec::new(), b"a+b", b',', Asc).is_err());
+        for direction in [Asc, Desc] {
+            // Above digits and letters all texts fit that do not have the delimiter.
+            let mut key = Vec::new();
+            encode_delimited(&mut key, b"An n-1", b'|', direction).unwrap();
+            key.push(b'x');
+            assert_eq!(decode_delimited(&key, b'|', direction).unwrap(), (b"An n-1".as_slice().into(), &b"x"[..]));
+            assert!(encode_delimited(&mut Vec::new(), b"a|b", b'|', direction).is_err());
+        }
         assert!(decode_digits(b"12x", 3, Asc).is_err());
         assert!(decode_delimited(b"abc", b',', Asc).is_err());
     }

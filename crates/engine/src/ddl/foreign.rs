@@ -80,8 +80,13 @@ pub(super) async fn raw_table(work: Work<'_>, create: &CreateTable, options: &[S
         catalog.relation_by_name(schema.oid, name).cloned()
     };
     let missing = || {
-        PgError::new(SqlState::UNDEFINED_TABLE, format!("raw table \"{schema}:{name}\" does not exist"))
-            .hint("create 't', 'f' in stoa shell makes one, or CREATE TABLE t (FAMILY f ()) WITH (raw).")
+        PgError::new(SqlState::UNDEFINED_TABLE, format!("raw table \"{schema}:{name}\" does not exist")).hint(match name.split_once('.') {
+            // As SQL names a table of a schema.
+            Some((schema, table)) if work.catalog().schema_by_name(schema).is_some() => {
+                format!("A table of a schema is named with a colon: \"table\" '{schema}:{table}'.")
+            }
+            _ => "create 't', 'f' in stoa shell makes one, or CREATE TABLE t (FAMILY f ()) WITH (raw).".to_owned(),
+        })
     };
     let found = find().ok_or_else(missing)?;
     // Nobody drops or empties it before the mapping is there.
@@ -181,7 +186,7 @@ pub(super) fn make(builder: &mut TableBuilder<'_>, create: &CreateTable, options
             part.form = form;
         }
     }
-    if let Some(part) = builder.table.key.iter().find(|part| !part.form.holds_value()) {
+    if let Some(part) = builder.table.key.iter().find(|part| !part.form.gives_back()) {
         return Err(invalid(format!("{} does not give its column back", part.form.written("…"))));
     }
     let mut mapped = Vec::new();

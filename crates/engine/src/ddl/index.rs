@@ -8,8 +8,8 @@ use super::work::{FoundIndex, Work, folded};
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_sql::bind::scope::Clause;
 use stoa_sql::bind::{bind_stored_expr, fold};
-use stoa_syntax::ast::ObjectName;
-use stoa_syntax::ddl::{CreateIndex, ReindexTarget};
+use stoa_syntax::ast::{self, ObjectName};
+use stoa_syntax::ddl::{CreateIndex, IndexElement, ReindexTarget};
 use stoa_table::TableId;
 use stoa_table::catalog::{IndexDescriptor, IndexKey, IndexPart, IndexState, Oid, Relation, TableDescriptor};
 use stoa_table::txn::TableLockMode;
@@ -118,7 +118,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
                 (IndexKey::Column(column.id), column.ty.clone())
             }
             None => {
-                let bound = bind_over(work, &table, Clause::IndexKey, expr)?;
+                let bound = bind_over(work, &table, Clause::IndexKey, segmented(&table, element, expr)?)?;
                 if matches!(bound.ty.ty.element().unwrap_or_else(|| bound.ty.ty.clone()), stoa_pg::PgType::Record(_)) {
                     let name = stoa_sql::bind::targets::column_name(expr).unwrap_or_else(|| "expr".into());
                     let message = format!("column \"{name}\" has pseudo-type {}", bound.ty.ty);
@@ -470,4 +470,24 @@ fn tables_of(catalog: &stoa_table::catalog::CatalogSnapshot, schema: Option<Oid>
         .filter(|r| matches!(&***r, Relation::Table(t) if !t.indexes.is_empty()))
         .map(|r| (r.oid(), None))
         .collect()
+}
+
+/// The expression of a part, which with SEGMENT LENGTH is of a column of texts.
+///
+/// # Errors
+/// 42804 for a column of another type.
+fn segmented<'e>(table: &TableDescriptor, element: &IndexElement, expr: &'e ast::Expr) -> PgResult<&'e ast::Expr> {
+    let ast::Expr::Function(call) = expr else { return Ok(expr) };
+    let ast::FunctionArguments::List(list) = &call.args else { return Ok(expr) };
+    let Some(ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(ast::Expr::Identifier(name)))) = list.args.first() else {
+        return Ok(expr);
+    };
+    let name = fold(name);
+    match table.column_by_name(&name) {
+        Some(column) if element.segment && !column.ty.ty.is_string() => {
+            let message = format!("SEGMENT LENGTH is of texts, and column \"{name}\" is of type {}", column.ty.display_name());
+            Err(PgError::new(SqlState::DATATYPE_MISMATCH, message).hint("Name the column alone: its entries have the whole value."))
+        }
+        _ => Ok(expr),
+    }
 }

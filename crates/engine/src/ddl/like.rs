@@ -109,7 +109,7 @@ pub(super) fn families(
     builder.table.dynamic = source.dynamic.as_ref().and_then(to);
 }
 
-/// INCLUDING STORAGE: how rows are spread, if the row key is the same.
+/// INCLUDING STORAGE: how rows are spread, and whether they take the place of others, if the row key is the same.
 pub(super) fn salt(builder: &mut TableBuilder<'_>, source: &TableDescriptor, columns: &[(ColumnId, ColumnId)], options: &[(bool, String)]) {
     let to = |id: ColumnId| columns.iter().find(|(from, _)| *from == id).map_or(id, |(_, to)| *to);
     let same = builder.table.key.len() == source.key.len()
@@ -118,6 +118,9 @@ pub(super) fn salt(builder: &mut TableBuilder<'_>, source: &TableDescriptor, col
             .iter()
             .zip(&builder.table.key)
             .all(|(from, own)| to(from.column) == own.column && from.descending == own.descending && from.form == own.form);
+    if includes(options, "storage") && same && source.overwrites() {
+        builder.table.options.push(("overwrite".into(), "true".into()));
+    }
     if includes(options, "storage") && same && builder.table.salt.is_none() && builder.table.split_points.is_empty() {
         builder.table.salt =
             source.salt.as_ref().map(|s| Salt { buckets: s.buckets, columns: s.columns.iter().map(|id| to(*id)).collect() });

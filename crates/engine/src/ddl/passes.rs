@@ -75,6 +75,7 @@ fn of_table(mut constraint: Constraint, column: &Ident) -> Constraint {
                 descending: false,
                 nulls_first: None,
                 operator_class: None,
+                segment: false,
             }];
         }
         ConstraintKind::ForeignKey { columns, .. } => *columns = vec![column.clone()],

@@ -44,7 +44,7 @@ pub(super) fn parts(builder: &mut TableBuilder<'_>, key: &KeyColumns, on: Option
         let column = builder.table.column_by_name(&name).ok_or_else(|| {
             PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" named in key does not exist")).at(position())
         })?;
-        if parts.iter().any(|p| p.column == column.id && (p.form == form || (p.form.holds_value() && form.holds_value()))) {
+        if parts.iter().any(|p| p.column == column.id && (p.form == form || (p.form.gives_back() && form.gives_back()))) {
             let message = format!("column \"{name}\" appears twice in primary key constraint");
             return Err(PgError::new(SqlState::DUPLICATE_COLUMN, message).at(position()));
         }

@@ -68,6 +68,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
         match element {
             TableElement::Column(column) => {
                 let id = builder.add_column(column).await?;
+                comment_column(&mut builder.table, id, column);
                 let rest = builder.column_constraints(id, &column.constraints).await?;
                 if !column.options.is_empty() && create.foreign.is_none() {
                     return Err(PgError::new(SqlState::SYNTAX_ERROR, "OPTIONS are of columns of foreign tables"));
@@ -119,6 +120,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
         like::salt(&mut builder, source, columns, options);
     }
     table_options(&mut builder, &create.options)?;
+    builder.table.comment = create.comment.clone().filter(|text| !text.is_empty());
     if let Some(split) = &create.split {
         builder.table.split_points = split_points(work, &builder.table, split)?;
     } else if builder.table.split_points.is_empty() {
@@ -135,6 +137,13 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
     warn_outliving(work, &builder.table);
     store(work, builder).await?;
     Ok(tag.into())
+}
+
+/// The comment that is given with a column; an empty one is none.
+pub(super) fn comment_column(table: &mut TableDescriptor, id: ColumnId, given: &stoa_syntax::ddl::Column) {
+    if let Some(column) = table.columns.iter_mut().find(|c| c.id == id) {
+        column.comment = given.comment.clone().filter(|text| !text.is_empty());
+    }
 }
 
 /// Of keys that are the same one stays, with the first name that is given; it is the primary key if one of them is.
@@ -475,6 +484,8 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
                         "overwrite needs a primary key, which is no deferrable one",
                     ));
                 }
+                // LIKE may have said another.
+                builder.table.options.retain(|(name, _)| *name != option.name);
                 builder.table.options.push((option.name.clone(), boolean(option)?.to_string()));
             }
             // One family: its options may stand at the table.

@@ -485,7 +485,7 @@ impl ScanRequest {
         let mut share = 1.0;
         for (part, codec) in probe.parts.iter().zip(&probe.key.parts) {
             share *= match part {
-                ProbePart::Joined(_) if codec.is_derived() => 1.0,
+                ProbePart::Joined(_) if !codec.form.gives_back() => 1.0,
                 ProbePart::Joined(at) => joined
                     .get(*at)
                     .and_then(|column| statistics.column_values(*column))

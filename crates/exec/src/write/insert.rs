@@ -241,7 +241,17 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
     for unique in &unique {
         lock_keys(writer, unique).await?;
     }
-    try_join_all(unique.iter_mut().map(|unique| find_existing(writer, unique))).await?;
+    if writer.table.mapping.is_some() {
+        // Its key is its only constraint, and tells which rows exist as well.
+        let there = writer.cells_there(&row_keys).await?;
+        for unique in &mut unique {
+            let taken = row_keys.iter().zip(&there).filter(|(_, row)| row.is_there());
+            unique.existing = taken.map(|(key, _)| (key.to_vec(), key.to_vec())).collect();
+        }
+        encoder.over(there);
+    } else {
+        try_join_all(unique.iter_mut().map(|unique| find_existing(writer, unique))).await?;
+    }
     make_way(writer, &mut unique).await?;
     // A transaction waits for one lock at a time.
     for unique in &mut unique {
@@ -596,6 +606,7 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
         columns.is_none() && times.is_none() && writer.indexes.is_empty() && writer.policies.is_none() && !work.is_referenced(writer);
     if blind {
         let mut encoder = RowEncoder::new(&codec, |id| rows_won.get(id).cloned())?;
+        encoder.over(writer.cells_there(&won).await?);
         put_rows(writer, &mut encoder, &mut [], &won, &all)?;
         work.child_rows(writer, &rows_won, &won, &all)?;
         return Ok(Written { rows: rows_won, source: winners });

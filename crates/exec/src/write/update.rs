@@ -172,8 +172,8 @@ pub async fn update(
 
     // Others keep what they have, and its age, unless the row moves.
     let families: Vec<bool> = writer.codec.families.iter().map(|f| f.columns.iter().any(|(id, _)| assigned.contains(id))).collect();
-    let nothing = !families.contains(&true);
     let (mut old_entry, mut new_entry) = (Vec::new(), Vec::new());
+    after.over(writer.cells_there(&new_keys).await?);
     txn.write(|set| -> PgResult<()> {
         // All old keys go before the new ones come: a key may pass from one row to another.
         for row in 0..limit {
@@ -201,7 +201,7 @@ pub async fn update(
             let (old_key, new_key) = (old_keys.get(row), new_keys.get(row));
             let moved = old_key != new_key;
             // A row always leaves a trace, so that others see that it was changed.
-            let wanted = |family: usize| moved || families.get(family).copied().unwrap_or(false) || (nothing && family == 0);
+            let wanted = |family: usize| moved || families.get(family) == Some(&true) || (family == 0 && !families.contains(&true));
             after.cells(row, wanted, |family, qualifier, value| {
                 set.put(storage, new_key, family, qualifier, value);
                 Ok(())

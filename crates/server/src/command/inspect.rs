@@ -103,6 +103,57 @@ fn is_text(value: &[u8]) -> bool {
     std::str::from_utf8(value).is_ok_and(|text| !text.chars().any(char::is_control))
 }
 
+/// Whether a text has these characters: `x` is a hexadecimal digit, `0` a decimal one, others are themselves.
+fn is_shaped(text: &str, shape: &str) -> bool {
+    let fits = |(c, of): (u8, u8)| match of {
+        b'x' => c.is_ascii_hexdigit(),
+        b'0' => c.is_ascii_digit(),
+        of => c == of,
+    };
+    text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(fits)
+}
+
+fn is_uuid(text: &str) -> bool {
+    is_shaped(text, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx")
+}
+
+/// `2024-05-01`, a day that there is.
+fn is_date(text: &str) -> bool {
+    let part = |range: std::ops::Range<usize>| text.get(range).and_then(|digits| digits.parse().ok()).unwrap_or(0_u32);
+    let (year, month, day) = (part(0..4), part(5..7), part(8..10));
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + u32::from(leap),
+        _ => 31,
+    };
+    is_shaped(text, "0000-00-00") && year > 0 && (1..=12).contains(&month) && (1..=days).contains(&day)
+}
+
+/// `2024-05-01T12:00:00.5+02:00`, or with a space between, without a fraction or a zone.
+fn is_time(text: &str) -> bool {
+    let Some((day, time)) = text.split_once(['T', ' ']) else { return false };
+    let time = time.get(..zone_at(time)).unwrap_or_default();
+    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let within = |range: std::ops::Range<usize>, most: u32| time.get(range).and_then(|n| n.parse::<u32>().ok()).is_some_and(|n| n <= most);
+    is_date(day)
+        && (is_shaped(time, "00:00:00") && within(0..2, 23) && within(3..5, 59) && within(6..8, 59))
+        && (1..=9).contains(&fraction.len())
+        && fraction.bytes().all(|c| c.is_ascii_digit())
+}
+
+/// Where the zone of a time begins, if what ends it is one.
+fn zone_at(time: &str) -> usize {
+    let zone = |c: char| matches!(c, 'Z' | '+' | '-');
+    let at = time.find(zone).unwrap_or(time.len());
+    let shapes = ["Z", "+00", "-00", "+00:00", "-00:00", "+0000", "-0000"];
+    if time.get(at..).is_some_and(|rest| shapes.iter().any(|shape| is_shaped(rest, shape))) { at } else { time.len() }
+}
+
+fn has_zone(text: &str) -> bool {
+    text.split_once(['T', ' ']).is_some_and(|(_, time)| zone_at(time) < time.len())
+}
+
 /// Whether all values are so many bytes, and begin with one of some.
 fn all(values: &[&[u8]], width: usize, first: impl Fn(u8) -> bool) -> bool {
     values.iter().all(|v| v.len() == width && v.first().is_some_and(|b| first(*b)))
@@ -120,6 +171,18 @@ fn guess_value(values: &[&[u8]]) -> (&'static str, &'static str) {
         }
         if texts().all(|t| t == "true" || t == "false") {
             return ("boolean", "text");
+        }
+        if texts().all(is_uuid) {
+            return ("uuid", "text");
+        }
+        if texts().all(is_date) {
+            return ("date", "text");
+        }
+        if texts().all(is_time) {
+            return (if texts().all(has_zone) { "timestamptz" } else { "timestamp" }, "text");
+        }
+        if texts().all(|t| t.starts_with(['{', '[']) && serde_json::from_str::<serde_json::Value>(t).is_ok()) {
+            return ("jsonb", "text");
         }
         return ("text", "bytes");
     }
@@ -157,15 +220,23 @@ fn guess_value(values: &[&[u8]]) -> (&'static str, &'static str) {
 /// The columns of the key: name, type, and part of the key format.
 fn guess_key(keys: &[&[u8]]) -> Vec<(String, &'static str, String)> {
     let one = |ty: &'static str, part: &str| vec![("key".to_owned(), ty, part.replace('?', "key"))];
+    let texts = || keys.iter().filter_map(|key| std::str::from_utf8(key).ok());
     if keys.iter().all(|key| is_text(key)) {
+        // No part of its own between the groups of digits.
+        if texts().all(is_uuid) || texts().all(is_date) || texts().all(is_time) {
+            return one("text", "REST(?)");
+        }
         if let Some((delimiter, parts)) = delimiter_of(keys) {
-            let name = |n: usize| format!("key{n}");
-            let mut out: Vec<_> =
-                (1..parts).map(|n| (name(n), "text", format!("DELIMITED({}, '{}')", name(n), char::from(delimiter)))).collect();
-            out.push((name(parts), "text", format!("REST({})", name(parts))));
-            return out;
+            return delimited(parts, char::from(delimiter).to_string().as_str());
         }
         return one("text", "REST(?)");
+    }
+    // Texts that are closed by a byte 00, as Phoenix closes them.
+    let zeros = |key: &[u8]| key.iter().filter(|b| **b == 0).count();
+    if let Some(count) = keys.first().map(|key| zeros(key)).filter(|count| (1..=5).contains(count))
+        && keys.iter().all(|key| zeros(key) == count && key.split(|b| *b == 0).all(|part| !part.is_empty() && is_text(part)))
+    {
+        return delimited(count + 1, "\\x00");
     }
     for (width, ty) in [(8, "bigint"), (4, "integer"), (2, "smallint")] {
         if all(keys, width, |b| b < 0x7f) {
@@ -178,12 +249,24 @@ fn guess_key(keys: &[&[u8]]) -> Vec<(String, &'static str, String)> {
     one("bytea", "REST(?)")
 }
 
-/// A character that parts all keys into as many pieces, all bytes of which are above it, so that pieces sort as keys do.
+/// The columns of keys that are as many texts with a delimiter between them.
+fn delimited(parts: usize, delimiter: &str) -> Vec<(String, &'static str, String)> {
+    let name = |n: usize| format!("key{n}");
+    let mut out: Vec<_> = (1..parts).map(|n| (name(n), "text", format!("DELIMITED({}, '{delimiter}')", name(n)))).collect();
+    out.push((name(parts), "text", format!("REST({})", name(parts))));
+    out
+}
+
+/// A character that parts all keys into as many pieces, which are texts that may stand before it.
 fn delimiter_of(keys: &[&[u8]]) -> Option<(u8, usize)> {
-    for delimiter in *b"#,-|:_/" {
+    for delimiter in *b"#|,:/_-" {
         let count = |key: &[u8]| key.iter().filter(|b| **b == delimiter).count();
         let first = count(keys.first()?);
-        let fits = |key: &&[u8]| count(key) == first && key.iter().all(|b| *b >= delimiter);
+        let fits = |key: &&[u8]| {
+            let mut before: Vec<&[u8]> = key.split(|b| *b == delimiter).collect();
+            before.pop();
+            count(key) == first && before.iter().all(|part| stoa_engine::raw::fits_delimited(part, delimiter))
+        };
         if (1..=5).contains(&first) && keys.iter().all(fits) {
             return Some((delimiter, first + 1));
         }
@@ -203,6 +286,14 @@ mod tests {
             (&[b"007", b"1"], ("numeric", "text")),
             (&[b"1.5", b"2"], ("numeric", "text")),
             (&[b"true", b"false"], ("boolean", "text")),
+            (&[b"550e8400-e29b-41d4-a716-446655440000"], ("uuid", "text")),
+            (&[b"2024-05-01", b"2024-02-29"], ("date", "text")),
+            (&[b"2024-05-01", b"2023-02-29"], ("text", "bytes")),
+            (&[b"2024-05-01T12:00:00", b"2024-05-01 23:59:59.25"], ("timestamp", "text")),
+            (&[b"2024-05-01T12:00:00Z", b"2024-05-01 12:00:00.25+02:00"], ("timestamptz", "text")),
+            (&[b"2024-05-01T25:00:00", b"2024-05-01T12:00:00Z"], ("text", "bytes")),
+            (&[b"{\"a\": 1}", b"[1]"], ("jsonb", "text")),
+            (&[b"{a}", b"[1]"], ("text", "bytes")),
             (&[b"gr\xc3\xbcn", b"8 letter"], ("text", "bytes")),
             (&[b"\0\0\0\x01", b"\xff\xff\xff\xfe"], ("integer", "bytes")),
             (&[b"\x80\0\0\x01", b"\x7f\xff\xff\xfe"], ("integer", "phoenix")),
@@ -225,8 +316,11 @@ mod tests {
         assert_eq!(format(&[b"\x80\0\0\0\0\0\0\x01"]), "bigint SIGNED(key, 8)");
         assert_eq!(format(&[b"ann", b"bob"]), "text REST(key)");
         assert_eq!(format(&[b"ann#1", b"bob#22"]), "text DELIMITED(key1, '#'), text REST(key2)");
-        // Digits sort before the bar.
-        assert_eq!(format(&[b"a1|x", b"b|y"]), "text REST(key)");
+        assert_eq!(format(&[b"a1|x", b"b|y"]), "text DELIMITED(key1, '|'), text REST(key2)");
+        assert_eq!(format(&[b"a b#x", b"b#y"]), "text REST(key)");
+        assert_eq!(format(&[b"a\0x", b"bc\0y"]), "text DELIMITED(key1, '\\x00'), text REST(key2)");
+        assert_eq!(format(&[b"550e8400-e29b-41d4-a716-446655440000"]), "text REST(key)");
+        assert_eq!(format(&[b"2024-05-01"]), "text REST(key)");
         assert_eq!(format(&[b"\xff\0", b"a"]), "bytea REST(key)");
     }
 }

@@ -232,6 +232,9 @@ impl Binder<'_> {
                 }
             }
         }
+        if let Some(field) = self.struct_field(schema, table, column)? {
+            return Ok(field);
+        }
         let invalid = || PgError::new(SqlState::UNDEFINED_TABLE, format!("invalid reference to FROM-clause entry for table \"{table}\""));
         let out_of_reach =
             || invalid().hint(format!("There is an entry for table \"{table}\", but it cannot be referenced from this part of the query."));

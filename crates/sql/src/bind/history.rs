@@ -272,6 +272,9 @@ fn wrong_call(function: HistoryFunction) -> PgError {
 /// 55000.
 fn keeps_history(table: &TableDescriptor) -> PgResult<()> {
     match table.families.first() {
+        _ if table.is_raw() => Err(PgError::unsupported(format!("history of \"{}\" is not supported", table.name))
+            .detail("Versions of its cells are kept under times of their own, each apart.")
+            .hint("scan 't', {VERSIONS => n} in stoa shell shows them.")),
         Some(family) if family.options.versions == 1 => Err(no_history(table, &family.name)),
         _ => Ok(()),
     }

@@ -37,6 +37,7 @@ pub mod scope;
 mod search;
 pub mod select;
 mod select_clauses;
+mod struct_field;
 mod subscript;
 pub mod suggest;
 mod table_function;

@@ -69,6 +69,12 @@ impl Parser<'_> {
     }
 
     fn insert(&mut self, start: usize, replace_into: bool) -> Parse<Statement> {
+        if self.peek_keyword(0, "overwrite") && (self.peek_keyword(1, "table") || self.peek_keyword(1, "into")) {
+            return Err(self.unsupported("INSERT OVERWRITE is not supported").with_hint(
+                "BEGIN; DELETE FROM t; INSERT INTO t …; COMMIT does the same at once. INSERT into a table STORED AS HYPERDRIVE writes over rows of \
+                 the same key.",
+            ));
+        }
         self.expect("into")?;
         // Hyperdrive says INSERT INTO TABLE.
         self.keyword("table");

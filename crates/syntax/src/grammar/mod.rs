@@ -42,6 +42,8 @@ pub(crate) struct Parser<'a> {
     labels: bool,
     /// Such a word was read as an operator in the select item that is being read.
     label_met: bool,
+    /// Of `>>`, which closes two types of Hyperdrive's, so many characters were read.
+    closed: usize,
     /// For each opening parenthesis the place of the closing one; made when first asked for.
     closing: Option<Vec<usize>>,
 }
@@ -69,7 +71,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn new(sql: &'a str, tokens: &'a [TokenWithSpan], end: Option<&'a TokenWithSpan>) -> Self {
-        Self { sql, tokens, at: 0, end, depth: 0, labels: false, label_met: false, closing: None }
+        Self { sql, tokens, at: 0, end, depth: 0, labels: false, label_met: false, closed: 0, closing: None }
     }
 
     pub(crate) fn peek(&self, ahead: usize) -> Option<&'a Token> {

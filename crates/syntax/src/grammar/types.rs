@@ -184,8 +184,20 @@ impl Parser<'_> {
             }
             _ => DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(self.data_type()?), None)),
         };
-        self.expect_token(&Token::Gt)?;
+        self.close_angle()?;
         Ok(out)
+    }
+
+    /// `>`, or the next one of several that are one operator elsewhere.
+    fn close_angle(&mut self) -> Parse<()> {
+        let text = self.peek(0).map(ToString::to_string).filter(|text| !text.is_empty() && text.bytes().all(|c| c == b'>'));
+        let Some(text) = text else { return Err(self.unexpected()) };
+        self.closed += 1;
+        if self.closed >= text.len() {
+            self.closed = 0;
+            self.at += 1;
+        }
+        Ok(())
     }
 
     /// A type whose name is a key word, INTERVAL aside.

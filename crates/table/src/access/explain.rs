@@ -120,6 +120,8 @@ fn bound(key: &KeyShape, bytes: &[u8]) -> (String, bool) {
                 if let Some(last) = predecessor(part, rest) {
                     out.push_str(&value(part, &last));
                     behind = true;
+                } else if let Some(digits) = least_digits(part, rest) {
+                    out.push_str(&value(part, &digits));
                 } else if let Some(text) = beginning(part, rest) {
                     let _ = write!(out, "'{}'*", text.replace('\'', "''"));
                 } else {
@@ -152,6 +154,24 @@ fn predecessor(part: &KeyPartCodec, bytes: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
+/// The least number in decimal digits that is not below some bytes.
+fn least_digits(part: &KeyPartCodec, bytes: &[u8]) -> Option<Vec<u8>> {
+    let KeyForm::Digits(width) = part.form else { return None };
+    if part.part.direction == Direction::Desc || part.ty.ty == PgType::Date {
+        return None;
+    }
+    let known = bytes.iter().take_while(|b| b.is_ascii_digit()).count().min(usize::from(width));
+    let mut digits = bytes.get(..known)?.to_vec();
+    if bytes.get(known).is_some_and(|next| *next > b'9') {
+        // Behind all numbers that begin so.
+        let last = digits.iter().rposition(|digit| *digit < b'9')?;
+        digits.truncate(last + 1);
+        *digits.last_mut()? += 1;
+    }
+    digits.resize(usize::from(width), b'0');
+    Some(digits)
+}
+
 /// The text that bytes are the beginning of.
 fn beginning(part: &KeyPartCodec, bytes: &[u8]) -> Option<String> {
     // A part that can be NULL says first that it is not.
@@ -162,7 +182,7 @@ fn beginning(part: &KeyPartCodec, bytes: &[u8]) -> Option<String> {
     };
     let is_text = match part.form {
         KeyForm::Reversed => true,
-        form => form.holds_value() && part.ty.arrow == arrow::datatypes::DataType::Utf8View,
+        form => form.gives_back() && part.ty.arrow == arrow::datatypes::DataType::Utf8View,
     };
     String::from_utf8(text).ok().filter(|s| is_text && !s.contains('\0'))
 }
@@ -222,7 +242,7 @@ fn value(part: &KeyPartCodec, bytes: &[u8]) -> String {
             _ => hex(),
         };
     }
-    if part.is_derived() {
+    if !part.form.gives_back() {
         return part.part.skip(bytes).map_or_else(|_| hex(), |rest| hex_of(bytes.get(..bytes.len() - rest.len()).unwrap_or(bytes)));
     }
     if part.ty.ty == PgType::Numeric && !key_is_lossless(&part.ty) {
@@ -272,4 +292,32 @@ fn numeric(key: &[u8]) -> Option<Numeric> {
 /// NaN, the infinities and names need quotes.
 fn number_literal(text: String) -> String {
     if text.bytes().all(|b| b.is_ascii_digit() || b"-+.e".contains(&b)) { text } else { format!("'{}'", text.replace('\'', "''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::least_digits;
+    use crate::catalog::{ColumnId, Epoch, KeyForm};
+    use crate::row::key::KeyPartCodec;
+    use stoa_encoding::keyside::{Direction, KeyPart, PartKind};
+    use stoa_pg::{PgType, SqlType};
+
+    #[test]
+    fn bounds_between_numbers_are_the_next_number() {
+        let column = ColumnId(1);
+        let part = KeyPart::new(PartKind::Raw(4), Direction::Asc);
+        let form = KeyForm::Digits(4);
+        let part = KeyPartCodec { column, source: column, form, ty: SqlType::new(PgType::Int4), part, epoch: Epoch::Unix };
+        for (bytes, digits) in [
+            (&b"0\xff\xff\xff"[..], Some(&b"1000"[..])),
+            (b"12\xff", Some(b"1300")),
+            (b"199\xff", Some(b"2000")),
+            (b"12\x00\x01", Some(b"1200")),
+            (b"12", Some(b"1200")),
+            (b"99:\x00", None),
+            (b"\xff", None),
+        ] {
+            assert_eq!(least_digits(&part, bytes).as_deref(), digits, "{bytes:?}");
+        }
+    }
 }

@@ -239,7 +239,7 @@ impl Spans {
             KeyForm::Value if part.part.kind == PartKind::Escaped => keyside::encode_text_prefix(&mut start, prefix, direction),
             // No text of the part begins so.
             KeyForm::Fixed(width) if prefix.len() > width as usize => return Some(Self::none()),
-            KeyForm::Delimited(by) if prefix.bytes().any(|b| b <= by) => return Some(Self::none()),
+            KeyForm::Delimited(by) if !keyside::raw::fits_delimited(prefix.as_bytes(), by) => return Some(Self::none()),
             KeyForm::Fixed(_) | KeyForm::Delimited(_) | KeyForm::Rest(_) => start.extend(prefix.bytes().map(|b| b ^ direction.mask())),
             _ => return None,
         }

@@ -6,6 +6,7 @@
 use super::mapping::{CELLS, Mapping};
 use super::policy::RowSecurity;
 use serde::{Deserialize, Serialize};
+use stoa_encoding::keyside::raw::delimited_in_order;
 use stoa_pg::{PgType, SqlType};
 use stoa_store::{FamilyId, FamilyOptions, Layout, TableId};
 
@@ -208,7 +209,7 @@ pub enum KeyForm {
     Digits(u8),
     /// A text of at most so many bytes, zeros behind; bytes of just so many.
     Fixed(u32),
-    /// A text up to this delimiter.
+    /// A text up to this delimiter; in order if digits and letters sort behind the delimiter.
     Delimited(u8),
     /// What is left of the key, at most so many bytes.
     Rest(u32),
@@ -220,10 +221,16 @@ impl KeyForm {
         *self == KeyForm::Value
     }
 
-    /// Whether the part orders rows as its column's values do, and gives them back. The others are computed of a column, and only
-    /// spread rows.
+    /// Whether the part orders rows as its column's values do, and gives them back. The others are computed of a column: its single
+    /// values can be found by them.
     #[must_use]
     pub fn holds_value(self) -> bool {
+        self.gives_back() && !matches!(self, KeyForm::Delimited(by) if !delimited_in_order(by))
+    }
+
+    /// Whether the column's value can be read from the part.
+    #[must_use]
+    pub fn gives_back(self) -> bool {
         !matches!(self, KeyForm::Hash(_) | KeyForm::Md5(_) | KeyForm::Reversed)
     }
 
@@ -603,11 +610,11 @@ impl TableDescriptor {
         self.visible_columns().find(|c| c.name == name)
     }
 
-    /// The columns of the row key, each with the part that holds it, or with the first that is computed of it.
+    /// The columns of the row key, each with the part that gives it back, or with the first that is computed of it.
     pub fn key_columns(&self) -> impl Iterator<Item = &KeyPart> {
         let said_elsewhere = |at: usize, part: &KeyPart| {
             let mut others = self.key.iter().enumerate().filter(move |(other, _)| *other != at);
-            others.any(|(other, p)| p.column == part.column && (p.form.holds_value() || (!part.form.holds_value() && other < at)))
+            others.any(|(other, p)| p.column == part.column && (p.form.gives_back() || (!part.form.gives_back() && other < at)))
         };
         self.key.iter().enumerate().filter(move |(at, part)| !said_elsewhere(*at, part)).map(|(_, part)| part)
     }

@@ -5,4 +5,5 @@ mod names;
 mod table;
 
 pub use names::{DEFAULT_NAMESPACE, from_binary, schema_of};
+pub use stoa_encoding::keyside::raw::fits_delimited;
 pub use table::{Change, RawScan, RawTable, Row, RowCell};

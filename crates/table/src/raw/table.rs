@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stoa_pg::{PgError, PgResult};
-use stoa_store::{CellRef, FamilyId, KeyRange, ReadSpec, Scan, ScanSpec, Timestamp};
+use stoa_store::{CellRef, FamilyId, KeyRange, ReadSpec, Region, Scan, ScanSpec, Timestamp};
 
 /// One cell of a row.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,6 +91,14 @@ impl RawTable {
             time_range: None,
             snapshot: self.transactions.store().snapshot(),
         }
+    }
+
+    /// Its regions, in the order of keys.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn regions(&self) -> PgResult<Vec<Region>> {
+        self.manager.store().regions(self.table.storage).await.map_err(store_error)
     }
 
     /// Opens a scan of the rows of a range.

@@ -499,7 +499,7 @@ fn index_place(codec: &IndexCodec, id: ColumnId) -> Option<(&SqlType, Wanted)> {
     if let Some(n) = codec.parts.iter().position(|p| p.column == id && key_is_lossless(&p.ty)) {
         return codec.parts.get(n).map(|p| (&p.ty, Wanted::KeyPart(n)));
     }
-    let n = codec.row_key.parts.iter().position(|p| p.column == id && p.gives_back())?;
+    let n = codec.row_key.parts.iter().position(|p| p.source == id && p.gives_back())?;
     codec.row_key.parts.get(n).map(|p| (&p.ty, Wanted::RowKeyPart(n)))
 }
 

@@ -27,7 +27,7 @@ pub const NO_COLUMN: ColumnId = ColumnId(0);
 /// One part of a key with the column it holds.
 #[derive(Clone, Debug)]
 pub struct KeyPartCodec {
-    /// The column whose values the part holds, in whose order keys are; [`NO_COLUMN`] if it is only computed of one.
+    /// The column in the order of whose values keys are; [`NO_COLUMN`] if there is none.
     pub column: ColumnId,
     /// The column that the part is made of.
     pub source: ColumnId,
@@ -46,7 +46,7 @@ impl KeyPartCodec {
         Self { column, source: column, form: KeyForm::Value, ty, part, epoch }
     }
 
-    /// Whether the part is only computed of its column.
+    /// Whether keys are not in the order of the part's column.
     #[must_use]
     pub fn is_derived(&self) -> bool {
         self.column == NO_COLUMN
@@ -55,7 +55,7 @@ impl KeyPartCodec {
     /// Whether the part gives its column's values back.
     #[must_use]
     pub fn gives_back(&self) -> bool {
-        !self.is_derived() && key_is_lossless(&self.ty)
+        self.form.gives_back() && key_is_lossless(&self.ty)
     }
 
     /// Appends the part of one row of its column.
@@ -177,7 +177,7 @@ impl KeyCodec {
                     salt.columns
                         .iter()
                         .map(|c| {
-                            let held = parts.iter().position(|p| p.column == *c);
+                            let held = parts.iter().position(|p| p.source == *c && p.form.gives_back());
                             let made = || parts.iter().position(|p| p.source == *c);
                             held.or_else(made).ok_or_else(|| PgError::internal("a salt column outside the key"))
                         })
@@ -194,7 +194,7 @@ impl KeyCodec {
     /// Whether a column's values can be read from keys.
     #[must_use]
     pub fn gives_back(&self, column: ColumnId) -> bool {
-        self.parts.iter().any(|p| p.column == column && p.gives_back())
+        self.parts.iter().any(|p| p.source == column && p.gives_back())
     }
 
     /// The position of the part that holds a column.

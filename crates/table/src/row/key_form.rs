@@ -2,7 +2,7 @@
 //! layouts of other programs.
 //!
 //! Invariant: a form is part of the stored format; which types it takes and what it writes never changes. A form that holds its column's
-//! value orders keys as the values are ordered.
+//! value orders keys as the values are ordered, but for texts before a delimiter that sorts behind them.
 
 use super::builder::ColumnBuilder;
 use super::corrupt;
@@ -186,10 +186,13 @@ fn misfit(form: KeyForm, value: FormValue<'_>) -> PgError {
     };
     let error = PgError::new(state, format!("value {shown} does not fit the row key's part {}", form.written("…")));
     match form {
-        KeyForm::Delimited(delimiter) => error.detail(format!(
-            "A text there has no byte up to the delimiter {:?}, so that keys are in the order of the texts.",
-            char::from(delimiter)
-        )),
+        KeyForm::Delimited(delimiter) if raw::delimited_in_order(delimiter) => error
+            .detail(format!(
+                "A text there has no byte up to the delimiter {:?}, so that keys are in the order of the texts.",
+                char::from(delimiter)
+            ))
+            .hint("Before a delimiter that sorts behind digits, such as '|' or ':', any text may stand that does not have it."),
+        KeyForm::Delimited(delimiter) => error.detail(format!("A text there does not have the delimiter {:?}.", char::from(delimiter))),
         _ => error,
     }
 }

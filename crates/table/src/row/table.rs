@@ -1,6 +1,7 @@
 //! How the rows of a table are stored: its key, its families, and where each column lies.
 
 use super::key::{KeyCodec, KeyColumn, KeyList, check_key_len, encode_key};
+use super::raw::RowOfCells;
 use super::raw::cell::{self, CellKind};
 use super::raw::clock;
 use super::raw::encoding::{MappedCell, MappedValues};
@@ -74,8 +75,8 @@ impl RowCodec {
     pub fn new(table: &TableDescriptor) -> PgResult<Self> {
         let key = KeyCodec::new(table)?;
         let mut columns = HashMap::with_capacity(table.columns.len());
-        for (at, part) in key.parts.iter().enumerate().filter(|(_, part)| !part.is_derived()) {
-            columns.insert(part.column, StoredColumn { ty: part.ty.clone(), place: Place::Key(at), missing: None });
+        for (at, part) in key.parts.iter().enumerate().filter(|(_, part)| part.form.gives_back()) {
+            columns.insert(part.source, StoredColumn { ty: part.ty.clone(), place: Place::Key(at), missing: None });
         }
         let mut families = Vec::with_capacity(table.families.len());
         for (at, family) in table.families.iter().enumerate() {
@@ -194,6 +195,8 @@ pub struct RowEncoder<'a> {
     new_rows: bool,
     /// Of a foreign table: the columns to write, if not all.
     assigned: Option<Vec<bool>>,
+    /// Of a foreign table: what each row has already.
+    there: Vec<RowOfCells>,
     builder: RowBuilder,
     scratch: Vec<u8>,
 }
@@ -230,7 +233,17 @@ impl<'a> RowEncoder<'a> {
                 family.columns.iter().map(open).collect()
             })
             .collect::<PgResult<Vec<_>>>()?;
-        Ok(Self { codec, key, families, mapped, new_rows: false, assigned: None, builder: RowBuilder::new(), scratch: Vec::new() })
+        Ok(Self {
+            codec,
+            key,
+            families,
+            mapped,
+            new_rows: false,
+            assigned: None,
+            there: Vec::new(),
+            builder: RowBuilder::new(),
+            scratch: Vec::new(),
+        })
     }
 
     /// No rows with the keys of these are there: NULLs have nothing to take away.
@@ -243,6 +256,11 @@ impl<'a> RowEncoder<'a> {
         if let (Some(_), Some(family)) = (&self.mapped, self.codec.families.first()) {
             self.assigned = Some(family.columns.iter().map(|(id, _)| assigned(*id)).collect());
         }
+    }
+
+    /// What the rows have already, by row, under the rules of another program: values are written behind what would hide them.
+    pub fn over(&mut self, there: Vec<RowOfCells>) {
+        self.there = there;
     }
 
     /// Appends the row key.
@@ -272,7 +290,8 @@ impl<'a> RowEncoder<'a> {
         mut put: impl FnMut(FamilyId, &[u8], Option<&[u8]>) -> PgResult<()>,
     ) -> PgResult<()> {
         if let (Some(cells), Some(values)) = (&self.codec.mapped, &self.mapped) {
-            return if wanted(0) { mapped_cells(cells, values, self.assigned.as_deref(), row, self.new_rows, put) } else { Ok(()) };
+            let there = self.there.get(row).ok_or_else(|| PgError::internal("cells of a row that was not looked for"))?;
+            return if wanted(0) { mapped_cells(cells, values, self.assigned.as_deref(), row, self.new_rows, there, put) } else { Ok(()) };
         }
         for (at, (family, columns)) in self.codec.families.iter().zip(&self.families).enumerate() {
             if !wanted(at) {
@@ -335,11 +354,13 @@ fn mapped_cells(
     assigned: Option<&[bool]>,
     row: usize,
     new_row: bool,
+    there: &RowOfCells,
     mut put: impl FnMut(FamilyId, &[u8], Option<&[u8]>) -> PgResult<()>,
 ) -> PgResult<()> {
     let mut value = Vec::new();
     let mut has_value = false;
-    let put_at = clock::time_of_put();
+    let mut hidden: Vec<&MappedCell> = Vec::new();
+    let now = clock::time_of_put();
     for (at, (cell, column)) in cells.iter().zip(values).enumerate() {
         if assigned.is_some_and(|assigned| assigned.get(at) == Some(&false)) {
             continue;
@@ -351,16 +372,18 @@ fn mapped_cells(
         };
         if present {
             has_value = true;
-            put(CELLS, &cell::qualifier(&cell.column, put_at, CellKind::Put), Some(&value))?;
+            put(CELLS, &cell::qualifier(&cell.column, there.time_of_put(cell, now)?, CellKind::Put), Some(&value))?;
         } else if !new_row {
-            put(CELLS, &cell::qualifier(&cell.column, clock::time_of_delete(), CellKind::DeleteColumn), Some(&[]))?;
+            hidden.push(cell);
+            put(CELLS, &cell::qualifier(&cell.column, there.time_of_delete(cell), CellKind::DeleteColumn), Some(&[]))?;
         }
     }
-    if has_value || assigned.is_some() {
+    if has_value || there.has_others(&hidden) {
         return Ok(());
     }
-    Err(PgError::new(SqlState::NOT_NULL_VIOLATION, "a row of a foreign table has a value beside its key")
-        .detail("A raw table has no rows without cells."))
+    let error = PgError::new(SqlState::NOT_NULL_VIOLATION, "a row of a foreign table has a value beside its key")
+        .detail("A raw table has no rows without cells.");
+    Err(if new_row { error } else { error.hint("DELETE removes a row.") })
 }
 
 /// Cells hold decimals of any precision in 16 bytes.

@@ -59,12 +59,12 @@ impl TableStatistics {
     #[must_use]
     pub fn share_of_column(&self, part: &KeyPartCodec, predicates: &[Predicate]) -> f64 {
         // What is computed of a column narrows no further than the column; another form of it has the same values.
-        let kind = if part.is_derived() { None } else { part_kind(&part.ty).ok() };
+        let kind = if part.form.gives_back() { part_kind(&part.ty).ok() } else { None };
         let Some(kind) = kind else { return 1.0 };
         let ascending = KeyPart::nullable(kind, Direction::Asc, NullOrder::Last);
-        let part = KeyPartCodec::of_value(part.column, part.ty.clone(), ascending, self.epoch);
+        let part = KeyPartCodec::of_value(part.source, part.ty.clone(), ascending, self.epoch);
         let Some(spans) = spans_of(predicates, part.clone()) else { return 1.0 };
-        match self.column_values(part.column) {
+        match self.column_values(part.source) {
             Some(values) => values.share(&spans, self.rows),
             // Of an expression, say.
             None => spans.iter().map(|s| if matches!(s, Span::Point(_)) { 0.02 } else { 0.25 }).sum::<f64>().min(1.0),

@@ -1,7 +1,9 @@
 //! Rows of raw tables as SQL reads them: those that have a value, with the newest one of each column, its qualifier without time and kind.
+//! And what of them concerns who writes: cells and deletions at times to come.
 
 use crate::catalog::CELLS;
-use crate::row::raw::{Limits, Wanted, clock, visible};
+use crate::row::raw::{Limits, RowOfCells, Wanted, clock, visible};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
@@ -29,6 +31,20 @@ impl VisibleRows {
         let schema = store.describe_table(table).await.map_err(crate::failure::store_error)?;
         let schema = schema.ok_or_else(|| PgError::internal("a raw table that the store does not have"))?;
         Ok(Self { limits: Limits::of(&schema), now: clock::now(), left: limit, failed: None })
+    }
+
+    /// A sink that collects what concerns who writes, by key.
+    pub fn for_writing<'a>(&'a mut self, found: &'a mut HashMap<Vec<u8>, RowOfCells>) -> impl RowSink + 'a {
+        move |key: &[u8], cells: &[CellRef<'_>]| match RowOfCells::of(cells, &self.limits, self.now) {
+            Ok(row) => {
+                found.insert(key.to_vec(), row);
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                self.failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
     }
 
     /// Whether no more rows are wanted.

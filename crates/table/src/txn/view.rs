@@ -6,8 +6,11 @@
 use super::overlay::{Overlay, OverlayCursor};
 use super::raw_rows::{VisibleRows, is_raw};
 use super::row_change::{ChangedRow, RowChange};
+use crate::catalog::CELLS;
 use crate::failure::store_error;
+use crate::row::raw::RowOfCells;
 use crate::tables::Tables;
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
@@ -63,6 +66,18 @@ impl ReadView {
             return rows.check();
         }
         self.get_cells(table, families, keys, sink).await
+    }
+
+    /// What rows of a raw table have for who writes them, in the order of the keys.
+    ///
+    /// # Errors
+    /// The store failed; XX001 for cells that cannot be read.
+    pub async fn rows_of_cells(&self, table: TableId, keys: &[&[u8]]) -> PgResult<Vec<RowOfCells>> {
+        let mut rows = VisibleRows::of(&self.store, table, None).await?;
+        let mut found = HashMap::new();
+        self.get_cells(table, vec![CELLS], keys, &mut rows.for_writing(&mut found)).await?;
+        rows.check()?;
+        Ok(keys.iter().map(|key| found.get(*key).cloned().unwrap_or_default()).collect())
     }
 
     async fn get_cells(&self, table: TableId, families: Vec<FamilyId>, keys: &[&[u8]], sink: &mut dyn RowSink) -> PgResult<()> {

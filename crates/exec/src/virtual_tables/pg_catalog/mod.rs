@@ -13,6 +13,7 @@ mod pg_default_acl;
 mod pg_depend;
 mod pg_description;
 mod pg_dropped_tables;
+mod pg_foreign_table;
 mod pg_hba_file_rules;
 mod pg_index;
 mod pg_indexes;
@@ -68,6 +69,9 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_depend" => pg_depend::fill,
         "pg_description" => pg_description::fill,
         "pg_dropped_tables" => pg_dropped_tables::fill,
+        "pg_foreign_data_wrapper" => pg_foreign_table::wrappers,
+        "pg_foreign_server" => pg_foreign_table::servers,
+        "pg_foreign_table" => pg_foreign_table::fill,
         "pg_hba_file_rules" => pg_hba_file_rules::fill,
         "pg_ident_file_mappings" => pg_hba_file_rules::fill_maps,
         "pg_index" => pg_index::fill,

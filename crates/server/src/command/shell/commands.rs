@@ -55,6 +55,10 @@ const OF_TABLES: &[&str] = &[
     "is_disabled",
     "compact",
     "major_compact",
+    "split",
+    "list_regions",
+    "locate_region",
+    "alter_status",
 ];
 
 impl Shell {
@@ -215,16 +219,28 @@ impl Shell {
             "append" => self.append(arguments).await?,
             "count" => self.count(arguments).await?,
             "get_counter" => self.get_counter(arguments).await?,
-            "status" => self.out.line("1 active master, 0 backup masters, 1 servers, 0 dead, 0.0000 average load")?,
+            "list_regions" => self.list_regions(arguments).await?,
+            "locate_region" => self.locate_region(arguments).await?,
+            "split" => self.split(arguments).await?,
+            "status" => self.status(arguments).await?,
+            "alter_status" => self.alter_status(arguments)?,
+            "clone_table_schema" => self.clone_table_schema(arguments).await?,
+            "show_filters" => {
+                check_count(arguments.len(), 0, 0)?;
+                for name in super::filter::NAMES {
+                    self.out.line(name)?;
+                }
+            }
+            "table_help" => help::of_tables(&mut self.out)?,
             "version" => self.out.line(&format!("stoa {}, with the shell of HBase 2.5", env!("CARGO_PKG_VERSION")))?,
             "whoami" => {
                 let user = std::env::var("USER").unwrap_or_else(|_| "root".into());
                 self.out.line(&format!("{user} (auth:SIMPLE)"))?;
             }
-            name if help::is_elsewhere(name) => {
-                return failure(format!("{name} is HBase's, and not done here"));
-            }
-            _ => return Ok(false),
+            name => match help::elsewhere(name) {
+                Some(way) => return failure(format!("{name} is HBase's, and not done here: {way}")),
+                None => return Ok(false),
+            },
         }
         Ok(true)
     }

@@ -6,6 +6,27 @@ use regex::bytes::Regex;
 use std::cmp::Ordering;
 use stoa_engine::raw::{Row, RowCell};
 
+/// The filters that there are.
+pub const NAMES: &[&str] = &[
+    "ColumnCountGetFilter",
+    "ColumnPaginationFilter",
+    "ColumnPrefixFilter",
+    "ColumnRangeFilter",
+    "FamilyFilter",
+    "FirstKeyOnlyFilter",
+    "InclusiveStopFilter",
+    "KeyOnlyFilter",
+    "MultipleColumnPrefixFilter",
+    "PageFilter",
+    "PrefixFilter",
+    "QualifierFilter",
+    "RowFilter",
+    "SingleColumnValueExcludeFilter",
+    "SingleColumnValueFilter",
+    "TimestampsFilter",
+    "ValueFilter",
+];
+
 /// How two byte strings are to compare.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Op {
@@ -502,25 +523,7 @@ fn node(name: &str, arguments: Vec<Argument>) -> Result<Node, String> {
             let bound = |text: &[u8], inclusive: bool| (!text.is_empty()).then(|| (text.to_vec(), inclusive));
             Node::ColumnRange { from: bound(from, *from_inclusive), to: bound(to, *to_inclusive) }
         }
-        (
-            "KeyOnlyFilter"
-            | "FirstKeyOnlyFilter"
-            | "PrefixFilter"
-            | "ColumnPrefixFilter"
-            | "MultipleColumnPrefixFilter"
-            | "ColumnCountGetFilter"
-            | "ColumnPaginationFilter"
-            | "PageFilter"
-            | "InclusiveStopFilter"
-            | "RowFilter"
-            | "FamilyFilter"
-            | "QualifierFilter"
-            | "ValueFilter"
-            | "SingleColumnValueFilter"
-            | "SingleColumnValueExcludeFilter"
-            | "ColumnRangeFilter",
-            _,
-        ) => return Err(wrong()),
+        (known, _) if NAMES.contains(&known) => return Err(wrong()),
         _ => return Err(format!("Filter {name} does not exist")),
     })
 }

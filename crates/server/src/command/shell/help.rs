@@ -3,9 +3,10 @@
 use super::text::Printer;
 
 const COMMANDS: &[(&str, &str, &str)] = &[
-    ("general", "status", "status"),
+    ("general", "status", "status ['summary' | 'simple']"),
     ("general", "version", "version"),
     ("general", "whoami", "whoami"),
+    ("general", "table_help", "table_help"),
     ("general", "help", "help ['command']"),
     ("general", "exit", "exit"),
     (
@@ -24,6 +25,11 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("ddl", "enable_all", "enable_all 'regular expression'"),
     ("ddl", "disable_all", "disable_all 'regular expression'"),
     ("ddl", "drop_all", "drop_all 'regular expression'"),
+    ("ddl", "alter_status", "alter_status 't'"),
+    ("ddl", "clone_table_schema", "clone_table_schema 't', 'new'\nclone_table_schema 't', 'new', false      without its splits"),
+    ("ddl", "list_regions", "list_regions 't' [, 'server']"),
+    ("ddl", "locate_region", "locate_region 't', 'r'"),
+    ("ddl", "show_filters", "show_filters"),
     ("ddl", "is_enabled", "is_enabled 't'"),
     ("ddl", "is_disabled", "is_disabled 't'"),
     ("ddl", "drop", "drop 't'      the table must be disabled"),
@@ -58,47 +64,35 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("dml", "truncate", "truncate 't'"),
     ("tools", "flush", "flush 't'"),
     ("tools", "compact", "compact 't'"),
+    ("tools", "split", "split 't', 'key'"),
     ("tools", "major_compact", "major_compact 't'      removes what deletions and versions hide"),
 ];
 
-/// Commands of HBase's shell that people will try.
-const ELSEWHERE: &[&str] = &[
-    "snapshot",
-    "clone_snapshot",
-    "restore_snapshot",
-    "delete_snapshot",
-    "list_snapshots",
-    "split",
-    "merge_region",
-    "move",
-    "assign",
-    "unassign",
-    "balancer",
-    "balance_switch",
-    "grant",
-    "revoke",
-    "user_permission",
-    "add_peer",
-    "remove_peer",
-    "list_peers",
-    "set_quota",
-    "list_quotas",
-    "locate_region",
-    "list_regions",
-    "alter_namespace",
-    "alter_status",
-    "show_filters",
-    "processlist",
-    "zk_dump",
-    "wal_roll",
-    "trace",
-    "clone_table_schema",
-    "list_procedures",
+/// Commands of HBase's shell that people will try, and what does the same here.
+const ELSEWHERE: &[(&[&str], &str)] = &[
+    (
+        &["snapshot", "clone_snapshot", "restore_snapshot", "delete_snapshot", "list_snapshots"],
+        "stoa backup copies the database with its tables of cells, and --data opens the copy",
+    ),
+    (&["merge_region"], "ALTER TABLE … UNSPLIT of SQL joins the regions of a table"),
+    (
+        &["move", "assign", "unassign", "balancer", "balance_switch", "balancer_enabled", "normalize", "splitormerge_switch"],
+        "regions have no servers to move between, or are the cluster's business",
+    ),
+    (&["grant", "revoke", "user_permission"], "GRANT and REVOKE of SQL give rights and take them, and \\dp of psql shows them"),
+    (
+        &["add_peer", "remove_peer", "list_peers", "enable_peer", "disable_peer", "enable_table_replication", "disable_table_replication"],
+        "nothing is replicated; changes of tables of SQL can be followed from other programs",
+    ),
+    (&["set_quota", "list_quotas"], "ALTER ROLE … CONNECTION LIMIT and SET statement_timeout of SQL limit what a role may take"),
+    (&["alter_namespace"], "a namespace has no properties; ALTER SCHEMA of SQL gives it another name or owner"),
+    (&["processlist", "list_procedures", "list_locks"], "pg_stat_activity and pg_locks of SQL show what goes on"),
+    (&["zk_dump", "wal_roll", "trace", "update_config", "update_all_config"], "there is no such process"),
 ];
 
-/// Whether HBase's shell has a command that is not done here.
-pub fn is_elsewhere(name: &str) -> bool {
-    ELSEWHERE.contains(&name)
+/// What does the same as a command of HBase's shell that is not done here.
+pub fn elsewhere(name: &str) -> Option<&'static str> {
+    ELSEWHERE.iter().find(|(names, _)| names.contains(&name)).map(|(_, way)| *way)
 }
 
 /// Names of options that commands take.
@@ -165,6 +159,15 @@ pub fn print(out: &mut Printer, command: Option<&str>) -> std::io::Result<()> {
         out.line(&format!("  Group name: {group}\n  Commands: {}\n", names.join(", ")))?;
     }
     out.line("Names and values are quoted: 't', \"\\x00\\x01\" for bytes. Options are hashes: {NAME => 'f', VERSIONS => 3}.")
+}
+
+/// How commands are called by a variable that holds a table.
+pub fn of_tables(out: &mut Printer) -> std::io::Result<()> {
+    out.line("A table that was created or found is kept in a variable, and commands about it are called by that:")?;
+    for line in ["t = create 't', 'f'", "t = get_table 't'", "t.put 'r', 'f:q', 'v'", "t.scan", "t.describe", "t.disable", "t.drop"] {
+        out.line(&format!("  stoa> {line}"))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

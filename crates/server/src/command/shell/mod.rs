@@ -1,5 +1,5 @@
-//! `stoa shell`: HBase's shell on this database. The language is read in [`ruby`], commands are done in [`commands`], [`tables`] and
-//! [`cells`].
+//! `stoa shell`: HBase's shell on this database. The language is read in [`ruby`], commands are done in [`commands`], [`tables`],
+//! [`regions`] and [`cells`].
 
 mod arguments;
 mod cells;
@@ -7,6 +7,7 @@ mod commands;
 mod filter;
 mod help;
 mod line_editor;
+mod regions;
 mod ruby;
 mod served;
 mod tables;

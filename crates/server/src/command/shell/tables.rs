@@ -13,12 +13,7 @@ impl Shell {
         let (first, rest) = arguments.split_first().ok_or(Failure::Message(String::new()))?;
         let Some(name) = first.text() else { return failure("Table name must be of type String") };
         let table = TableName::parse(&name)?;
-        if self.database.open_table(&table.namespace, &table.name).is_some() {
-            return failure(format!("Table already exists: {name}!"));
-        }
-        if !self.database.namespaces().contains(&table.namespace) {
-            return failure(format!("Unknown namespace {}!", table.namespace));
-        }
+        self.check_new(&table)?;
         let (mut families, mut splits) = (Vec::new(), Vec::new());
         for argument in rest {
             match argument {
@@ -31,14 +26,30 @@ impl Shell {
         if families.is_empty() {
             return failure("Table must have at least one column family");
         }
+        self.create_raw(&table, &families, &splits).await?;
+        self.out.line(&format!("Created table {}", table.shown()))?;
+        self.value = Some(format!("Hbase::Table - {}", table.shown()));
+        Ok(())
+    }
+
+    /// An error for a table that is there, or whose namespace is not.
+    pub fn check_new(&self, table: &TableName) -> Result<(), Failure> {
+        if self.database.open_table(&table.namespace, &table.name).is_some() {
+            return failure(format!("Table already exists: {}!", table.shown()));
+        }
+        if !self.database.namespaces().contains(&table.namespace) {
+            return failure(format!("Unknown namespace {}!", table.namespace));
+        }
+        Ok(())
+    }
+
+    /// Makes a table of families as [`family`] writes them.
+    pub async fn create_raw(&mut self, table: &TableName, families: &[String], splits: &[Vec<u8>]) -> Result<(), Failure> {
         let split = match splits.is_empty() {
             true => String::new(),
             false => format!(" SPLIT AT ({})", splits.iter().map(|key| bytes_literal(key)).collect::<Vec<_>>().join(", ")),
         };
-        self.sql(&format!("CREATE TABLE {} ({}) WITH (raw){split}", table.sql(), families.join(", "))).await?;
-        self.out.line(&format!("Created table {}", table.shown()))?;
-        self.value = Some(format!("Hbase::Table - {}", table.shown()));
-        Ok(())
+        self.sql(&format!("CREATE TABLE {} ({}) WITH (raw){split}", table.sql(), families.join(", "))).await
     }
 
     pub async fn alter(&mut self, arguments: &[Value]) -> Result<(), Failure> {
@@ -47,7 +58,8 @@ impl Shell {
         if !table.is_raw() {
             return failure(format!("Table {} belongs to SQL: change it with ALTER TABLE", name.shown()));
         }
-        let known: Vec<String> = table.families().into_iter().map(|(family, _)| family).collect();
+        let mut known: Vec<String> = table.families().into_iter().map(|(family, _)| family).collect();
+        let mut actions: Vec<String> = Vec::new();
         for argument in arguments.iter().skip(1) {
             let options = match argument {
                 Value::Hash(options) => options.clone(),
@@ -57,32 +69,48 @@ impl Shell {
             let deleted = match (get("delete"), get("METHOD").as_deref()) {
                 (Some(family), _) => Some(family),
                 (None, Some("delete")) => Some(get("NAME").unwrap_or_default()),
-                (None, Some(method)) => return failure(format!("Unknown method: {method}")),
+                (None, Some(method)) => {
+                    let option = options.iter().map(|(name, _)| name).find(|name| *name != "METHOD");
+                    return match option {
+                        Some(option) if method.starts_with("table_") => failure(no_table_option(option)),
+                        _ => failure(format!("Unknown method: {method}")),
+                    };
+                }
                 (None, None) => None,
             };
-            let sql = match deleted {
+            match deleted {
                 Some(family) if !known.contains(&family) => {
                     return failure(format!("Column family '{family}' does not exist, so it cannot be deleted"));
                 }
-                Some(family) => format!("DROP FAMILY {}", quoted(&family)),
+                Some(family) => {
+                    actions.push(format!("DROP FAMILY {}", quoted(&family)));
+                    known.retain(|name| *name != family);
+                }
                 None => {
                     let Some(family) = get("NAME") else {
-                        return failure("NAME of a column family is missing, and options of tables are not supported");
+                        return match options.first() {
+                            Some((option, _)) => failure(no_table_option(option)),
+                            None => failure("NAME of a column family is missing"),
+                        };
                     };
                     let new = !known.contains(&family);
                     let written = self::family(&Value::Text(family.clone().into_bytes()), &options, new)?;
-                    match new {
-                        true => format!("ADD {written}"),
-                        false if !written.contains(" WITH ") => continue,
-                        false => format!("ALTER {}", written.replacen(" ()", "", 1)),
+                    if new {
+                        actions.push(format!("ADD {written}"));
+                        known.push(family);
+                    } else if written.contains(" WITH ") {
+                        actions.push(format!("ALTER {}", written.replacen(" ()", "", 1)));
                     }
                 }
-            };
-            self.sql(&format!("ALTER TABLE {} {sql}", name.sql())).await?;
-            self.out.line("Updating all regions with the new schema...")?;
-            self.out.line("1/1 regions updated.")?;
-            self.out.line("Done.")?;
+            }
         }
+        if actions.is_empty() {
+            return Ok(());
+        }
+        // All at once, or nothing.
+        self.sql(&format!("ALTER TABLE {} {}", name.sql(), actions.join(", "))).await?;
+        self.out.line("Updating all regions with the new schema...")?;
+        self.updated(table.split_points().len() + 1)?;
         Ok(())
     }
 
@@ -327,6 +355,9 @@ fn family(name: &Value, options: &[(String, Value)], new: bool) -> Result<String
         out.extend([("compression", "none".to_owned()), ("block_size", "65536".to_owned())]);
     }
     for (key, value) in options {
+        if matches!(key.as_str(), "CONFIGURATION" | "METADATA") {
+            return failure(format!("{key} of a column family is not supported: what it says is Hadoop's, or an option by itself"));
+        }
         let Some(given) = value.text() else { return failure(format!("{key} must be a String or a number")) };
         let upper = given.to_ascii_uppercase();
         let mut set = |name: &'static str, value: &str| {
@@ -338,21 +369,43 @@ fn family(name: &Value, options: &[(String, Value)], new: bool) -> Result<String
             ("VERSIONS", _) => set("versions", &given),
             ("MIN_VERSIONS", _) => set("min_versions", &given),
             ("TTL", "FOREVER" | "2147483647") => set("ttl", "none"),
-            // `18000 SECONDS (5 HOURS)` is what describe prints.
-            ("TTL", _) => set("ttl", given.split(' ').next().unwrap_or_default()),
+            ("TTL", _) => match text::seconds_of(&given) {
+                Some(2_147_483_647) => set("ttl", "none"),
+                Some(seconds) => set("ttl", &seconds.to_string()),
+                None => return failure(format!("TTL => '{given}' is no time: write seconds, or '2 DAYS 3 HOURS'")),
+            },
             ("COMPRESSION", "NONE" | "SNAPPY" | "LZ4" | "ZSTD") => set("compression", &given.to_ascii_lowercase()),
+            ("COMPRESSION", "GZ" | "GZIP") => {
+                return failure(format!(
+                    "Compression algorithm {given} is not supported: ZSTD makes files as small, and reads them sooner"
+                ));
+            }
             ("COMPRESSION", _) => {
                 return failure(format!("Compression algorithm {given} is not supported: NONE, SNAPPY, LZ4 and ZSTD are"));
             }
             ("BLOOMFILTER", "NONE" | "ROW" | "ROWCOL") => set("bloom_filter", &given.to_ascii_lowercase()),
             ("BLOOMFILTER", _) => return failure(format!("BloomFilter type {given} is not supported. Use one of NONE ROW ROWCOL")),
-            ("BLOCKSIZE", _) => set("block_size", given.split(' ').next().unwrap_or_default()),
+            ("BLOCKSIZE", _) => match text::bytes_of(&given) {
+                Some(bytes) => set("block_size", &bytes.to_string()),
+                None => return failure(format!("BLOCKSIZE => '{given}' is no size: write bytes, or '64 KB'")),
+            },
             ("BLOCKCACHE", _) => set("block_cache", &given.to_ascii_lowercase()),
             ("IN_MEMORY", _) => set("in_memory", &given.to_ascii_lowercase()),
             ("IS_MOB", _) => set("blob", &given.to_ascii_lowercase()),
             // What these values say is so, or shows in no result.
             ("KEEP_DELETED_CELLS", "FALSE") | ("REPLICATION_SCOPE", "0") => {}
             ("DATA_BLOCK_ENCODING", "NONE" | "PREFIX" | "DIFF" | "FAST_DIFF" | "ROW_INDEX_V1") | ("INDEX_BLOCK_ENCODING", "NONE") => {}
+            ("MOB_THRESHOLD", _) => {
+                return failure(
+                    "MOB_THRESHOLD is not supported: with IS_MOB => true values of 4096 bytes and more lie apart from their keys",
+                );
+            }
+            ("KEEP_DELETED_CELLS", _) => {
+                return failure(format!(
+                    "KEEP_DELETED_CELLS => '{given}' is not supported: scan 't', {{RAW => true, VERSIONS => n}} shows what deletions hide until \
+                     major_compact"
+                ));
+            }
             _ => return failure(format!("{key} => '{given}' of a column family is not supported")),
         }
     }
@@ -363,10 +416,57 @@ fn family(name: &Value, options: &[(String, Value)], new: bool) -> Result<String
     Ok(format!("FAMILY {} (){with}", quoted(&name)))
 }
 
+/// A family as [`family`] writes it, of its options.
+pub fn written(name: &str, options: &FamilyOptions) -> String {
+    let ttl = options.ttl.map_or_else(|| "none".to_owned(), |ttl| ttl.as_secs().to_string());
+    let compression = match options.compression {
+        Compression::None => "none",
+        Compression::Snappy => "snappy",
+        Compression::Lz4 => "lz4",
+        Compression::Zstd => "zstd",
+    };
+    let bloom = match options.bloom_filter {
+        BloomFilter::None => "none",
+        BloomFilter::Row => "row",
+        BloomFilter::RowCol => "rowcol",
+    };
+    format!(
+        "FAMILY {} () WITH (versions = {}, ttl = '{ttl}', min_versions = {}, compression = '{compression}', bloom_filter = '{bloom}', \
+         block_size = {}, block_cache = {}, in_memory = {}, blob = {})",
+        quoted(name),
+        options.versions,
+        options.min_versions,
+        options.block_size,
+        options.block_cache,
+        options.in_memory,
+        options.blob,
+    )
+}
+
+/// That a table has no such option, and what does the same.
+fn no_table_option(option: &str) -> String {
+    let instead = match option {
+        "MAX_FILESIZE" | "SPLIT_POLICY" | "SPLIT_ENABLED" | "MERGE_ENABLED" | "NORMALIZATION_ENABLED" => {
+            "a table is split where split 't', 'key' or ALTER TABLE … SPLIT of SQL says"
+        }
+        "MEMSTORE_FLUSHSIZE" | "FLUSH_POLICY" => "memory is shared by all tables (--memory-limit), and flush 't' writes it out",
+        "COMPACTION_ENABLED" => "files are compacted in the background, and major_compact 't' removes what is hidden",
+        "READONLY" => "REVOKE of SQL takes rights away, and disable 't' closes a table",
+        "DURABILITY" | "DEFERRED_LOG_FLUSH" => "a change is on disk when its command ends",
+        "OWNER" => "ALTER TABLE … OWNER TO of SQL changes it",
+        "REGION_REPLICATION" => "regions have no replicas",
+        "VERSIONS" | "TTL" | "COMPRESSION" | "BLOOMFILTER" | "BLOCKSIZE" | "BLOCKCACHE" | "IN_MEMORY" | "MIN_VERSIONS" | "IS_MOB" => {
+            "it is an option of column families: {NAME => 'f', …}"
+        }
+        _ => "a table has families and splits, and nothing else",
+    };
+    format!("{option} of a table is not supported: {instead}")
+}
+
 fn split_points(options: &[(String, Value)]) -> Result<Vec<Vec<u8>>, Failure> {
     let find = |key: &str| options.iter().find(|(name, _)| name == key).map(|(_, value)| value);
     if let Some((key, _)) = options.iter().find(|(key, _)| !matches!(key.as_str(), "SPLITS" | "SPLITS_FILE" | "NUMREGIONS" | "SPLITALGO")) {
-        return failure(format!("{key} of a table is not supported"));
+        return failure(no_table_option(key));
     }
     let mut out = match (find("SPLITS"), find("SPLITS_FILE").and_then(Value::text), find("NUMREGIONS")) {
         (Some(Value::List(keys)), _, _) => {

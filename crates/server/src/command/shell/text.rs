@@ -72,6 +72,43 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
+/// A time in seconds as `PrettyPrinter` reads it: `18000`, `2 DAYS 3 HOURS`, `18000 SECONDS (5 HOURS)`.
+pub fn seconds_of(text: &str) -> Option<u64> {
+    amount(text, &[("DAY", 86_400), ("HOUR", 3600), ("MINUTE", 60), ("SECOND", 1)], "S")
+}
+
+/// A number of bytes as `PrettyPrinter` reads it: `65536`, `64 KB`, `65536 B (64KB)`.
+pub fn bytes_of(text: &str) -> Option<u64> {
+    amount(text, &[("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10), ("", 1)], "B")
+}
+
+/// A number, or numbers of units, the largest first, which may end as said; the sum may stand before them.
+fn amount(text: &str, units: &[(&str, u64)], ending: &str) -> Option<u64> {
+    let text = text.trim().to_ascii_uppercase();
+    if let Ok(number) = text.parse() {
+        return Some(number);
+    }
+    if let Some((sum, parts)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+        return units_of(sum, units.get(units.len() - 1..)?, ending).filter(|sum| units_of(parts, units, ending) == Some(*sum));
+    }
+    units_of(&text, units, ending)
+}
+
+fn units_of(text: &str, mut units: &[(&str, u64)], ending: &str) -> Option<u64> {
+    let mut rest = text.trim();
+    let mut sum = None;
+    while !rest.is_empty() {
+        let (number, behind) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit())?);
+        let behind = behind.trim_start();
+        let (word, behind) = behind.split_at(behind.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(behind.len()));
+        let at = units.iter().position(|(unit, _)| !word.is_empty() && word.strip_suffix(ending).unwrap_or(word) == *unit)?;
+        let (_, unit) = units.get(at)?;
+        sum = sum.unwrap_or(0_u64).checked_add(number.parse::<u64>().ok()?.checked_mul(*unit)?).map(Some)?;
+        (units, rest) = (units.get(at + 1..)?, behind.trim_start());
+    }
+    sum
+}
+
 /// Prints lines. To a terminal, rows have two columns of a width, and what is wider goes on below.
 pub struct Printer {
     out: Box<dyn Write + Send>,
@@ -167,6 +204,51 @@ mod tests {
             (bytes(65_536).as_str(), bytes(1001).as_str(), bytes(2_593_000).as_str()),
             ("65536 B (64KB)", "1001 B", "2593000 B (2MB 484KB 232B)")
         );
+    }
+
+    #[test]
+    fn sizes_and_ages_are_read_as_the_pretty_printer_reads_them() {
+        for (text, seconds) in [
+            ("18000", Some(18_000)),
+            ("1 HOUR", Some(3600)),
+            ("2 DAYS 3 HOURS", Some(183_600)),
+            ("30 days", Some(2_592_000)),
+            ("1day 1 minute 5seconds", Some(86_465)),
+            ("18000 SECONDS (5 HOURS)", Some(18_000)),
+            ("90061 SECONDS (1 DAY 1 HOUR 1 MINUTE 1 SECOND)", Some(90_061)),
+            ("59 SECONDS", Some(59)),
+            ("18000 SECONDS (6 HOURS)", None),
+            ("3 HOURS 2 DAYS", None),
+            ("1 HOUR 1 HOUR", None),
+            ("1.5 HOURS", None),
+            ("-1", None),
+            ("1 WEEK", None),
+            ("HOUR", None),
+            ("5", Some(5)),
+            ("5 ", Some(5)),
+            ("99999999999999999999 DAYS", None),
+            ("213503982334602 DAYS", None),
+            ("", None),
+        ] {
+            assert_eq!(seconds_of(text), seconds, "{text}");
+        }
+        for seconds in [1, 60, 61, 3600, 86_399, 86_400, 694_861] {
+            assert_eq!(seconds_of(&ttl(seconds)), Some(seconds));
+        }
+        for (text, n) in [
+            ("65536", Some(65_536)),
+            ("64 KB", Some(65_536)),
+            ("64k", Some(65_536)),
+            ("1MB 1 KB 3B", Some(1_049_603)),
+            ("65536 B (64KB)", Some(65_536)),
+            ("65536 B (63KB)", None),
+            ("64 KIB", None),
+        ] {
+            assert_eq!(bytes_of(text), n, "{text}");
+        }
+        for n in [1, 1023, 1024, 65_536, 2_593_000] {
+            assert_eq!(bytes_of(&bytes(n)), Some(n));
+        }
     }
 
     #[derive(Clone, Default)]

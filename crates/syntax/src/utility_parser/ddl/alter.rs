@@ -1,7 +1,8 @@
 //! ALTER of tables and what is like them.
 
+use super::hyperdrive::of_four_bytes;
 use crate::ast::Ident;
-use crate::ddl::{AlterAction, Constraint, ConstraintKind, Ddl, Family, ObjectKind};
+use crate::ddl::{AlterAction, Column, Constraint, ConstraintKind, Ddl, Family, ObjectKind};
 use crate::error::SyntaxError;
 use crate::grammar::{Parse, Parser};
 use sqlparser::tokenizer::Token;
@@ -46,7 +47,11 @@ impl Parser<'_> {
             self.at += 3;
             let columns = self.list(Self::column)?;
             self.expect_token(&Token::RParen)?;
-            let actions = columns.into_iter().map(|column| AlterAction::AddColumn { column, if_not_exists: false }).collect();
+            let added = |column: Column| {
+                let column = Column { data_type: of_four_bytes(column.data_type), ..column };
+                AlterAction::AddColumn { column, if_not_exists: false }
+            };
+            let actions = columns.into_iter().map(added).collect();
             return Ok(Ddl::Alter { kind, name, if_exists, actions });
         }
         let mut actions = vec![self.action(kind)?];

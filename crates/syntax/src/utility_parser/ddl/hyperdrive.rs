@@ -1,10 +1,13 @@
 //! What Hyperdrive's scripts say beside PostgreSQL's grammar, where it means nothing else there: how a table is stored and partitioned,
-//! external tables, partitions that are dropped, DESCRIBE and what SHOW lists.
+//! external tables, copies of definitions, comments, partitions that are dropped, DESCRIBE and what SHOW lists.
 //!
 //! Invariant: all of it becomes statements that others could write; nothing behind the parser knows of Hyperdrive.
 
-use crate::ast::{self, Expr, Ident};
-use crate::ddl::{Column, Constraint, ConstraintKind, CreateTable, Family, IndexElement, KeyColumns, Split, StorageOption, TableElement};
+use super::table::new_table;
+use crate::ast::{self, DataType, Expr, Ident, ObjectName};
+use crate::ddl::{
+    Column, Constraint, ConstraintKind, CreateTable, Ddl, Family, IndexElement, KeyColumns, Split, StorageOption, TableElement,
+};
 use crate::error::SyntaxError;
 use crate::grammar::{Parse, Parser};
 use sqlparser::tokenizer::Token;
@@ -13,11 +16,23 @@ use sqlparser::tokenizer::Token;
 const OVERWRITE: &str = "overwrite";
 
 impl Parser<'_> {
-    /// PARTITIONED BY (…), STORED AS HYPERDRIVE, STORED BY '…' WITH SERDEPROPERTIES (…), TBLPROPERTIES (…), behind the columns of a table. The
+    /// CREATE TABLE t LIKE other: all that the other one has.
+    pub(super) fn hyperdrive_like(&mut self, name: ObjectName, if_not_exists: bool, temporary: bool, external: bool) -> Parse<Ddl> {
+        let place = self.span().start;
+        let other = TableElement::Like { name: self.object_name()?, options: vec![(true, "all".into())] };
+        if external {
+            return Err(SyntaxError::unsupported(self.sql, "external tables are not made LIKE others", place)
+                .with_hint("SHOW CREATE TABLE gives the statement that makes one."));
+        }
+        Ok(Ddl::CreateTable(new_table(name, temporary, if_not_exists, vec![other])))
+    }
+
+    /// COMMENT '…', PARTITIONED BY (…), STORED AS HYPERDRIVE, STORED BY '…' WITH SERDEPROPERTIES (…), TBLPROPERTIES (…), behind the columns of a table. The
     /// first column is the key, behind the columns that partition the table, unless there is a key; INSERT writes over rows. An external
     /// table is a foreign one, over a raw table.
     pub(super) fn hyperdrive_storage(&mut self, table: &mut CreateTable, external: bool) -> Parse<()> {
         let place = self.span().start;
+        let comment = if self.keyword("comment") { Some(self.quoted()?) } else { None };
         let partitions = if self.keywords(&["partitioned", "by"]) {
             self.expect_token(&Token::LParen)?;
             let columns = self.list(Self::column)?;
@@ -26,7 +41,7 @@ impl Parser<'_> {
         } else {
             Vec::new()
         };
-        if !self.peek_keyword(0, "stored") && !external && partitions.is_empty() {
+        if !self.peek_keyword(0, "stored") && !external && partitions.is_empty() && comment.is_none() {
             return Ok(());
         }
         self.expect("stored")?;
@@ -34,6 +49,12 @@ impl Parser<'_> {
             return Err(SyntaxError::unsupported(self.sql, "external tables are not partitioned", place)
                 .with_hint("Their keys are those of the raw table."));
         }
+        table.comment = comment;
+        table.elements.iter_mut().for_each(|element| {
+            if let TableElement::Column(column) = element {
+                column.data_type = of_four_bytes(std::mem::replace(&mut column.data_type, DataType::Real));
+            }
+        });
         if self.keyword("by") {
             self.string()?;
         } else {
@@ -59,7 +80,7 @@ impl Parser<'_> {
                     }
                     "hbase.table.name" if table.name.0.last().is_some_and(|part| part.to_string() == value) => {}
                     "hbase.table.splitkey" if !external => {
-                        let text = |key: &str| vec![Expr::Value(ast::Value::SingleQuotedString(key.trim().to_owned()).into())];
+                        let text = |key: &str| vec![Expr::Value(ast::Value::SingleQuotedString(unquoted(key).to_owned()).into())];
                         table.split = Some(Split::At(value.split(',').map(text).collect()));
                     }
                     _ => return Err(self.unknown_property(&name)),
@@ -102,7 +123,7 @@ impl Parser<'_> {
         Ok(out)
     }
 
-    fn quoted(&mut self) -> Parse<String> {
+    pub(super) fn quoted(&mut self) -> Parse<String> {
         match self.peek(0) {
             Some(Token::Word(word)) if word.quote_style == Some('"') => {
                 let value = word.value.clone();
@@ -181,7 +202,13 @@ impl Parser<'_> {
             return Err(SyntaxError::unsupported(self.sql, "PRIMARY KEY beside PARTITIONED BY is not supported", place)
                 .with_hint("The key is the columns of PARTITIONED BY, and the first column behind them. Or leave PARTITIONED BY out."));
         }
-        let part = |name: Ident| IndexElement { expr: Expr::Identifier(name), descending: false, nulls_first: None, operator_class: None };
+        let part = |name: Ident| IndexElement {
+            expr: Expr::Identifier(name),
+            descending: false,
+            nulls_first: None,
+            operator_class: None,
+            segment: false,
+        };
         let columns = partitions.iter().map(|c| c.name.clone()).chain(first).map(part).collect();
         table.elements.extend(partitions.into_iter().map(TableElement::Column));
         table.elements.push(TableElement::Constraint(primary_key(KeyColumns { columns, ..KeyColumns::default() }, position)));
@@ -213,6 +240,22 @@ impl Parser<'_> {
             Some(self.shown_tables()?)
         } else if self.keywords(&["show", "databases"]) {
             Some("SELECT datname AS database_name FROM pg_catalog.pg_database WHERE NOT datistemplate ORDER BY datname".to_owned())
+        } else if self.keywords(&["show", "columns"]) {
+            if !self.keyword("in") {
+                self.expect("from")?;
+            }
+            let name = self.quoted_name()?;
+            Some(columns_of(&name))
+        } else if self.keywords(&["show", "indexes"]) || self.keywords(&["show", "index"]) {
+            if !(self.keyword("from") || self.keyword("in")) {
+                self.expect("on")?;
+            }
+            let name = self.quoted_name()?;
+            Some(indexes_of(&name))
+        } else if self.peek_keyword(0, "use") && matches!(self.peek(1), Some(Token::Word(_))) && self.tokens.len() == self.at + 2 {
+            return Err(self.unsupported("USE is not supported").with_hint(
+                "A connection is to one database, which \\c of psql changes. SET search_path names the schema of names without one.",
+            ));
         } else if self.keywords(&["show", "partitions"]) {
             self.at = start;
             return Err(self
@@ -294,6 +337,40 @@ impl Parser<'_> {
         self.expect_token(&Token::RParen)?;
         Ok(Some(format!("DELETE FROM {name} WHERE {}", conditions.join(" AND "))))
     }
+}
+
+/// A type of Hyperdrive's: a FLOAT has 4 bytes.
+pub(super) fn of_four_bytes(data_type: DataType) -> DataType {
+    let boxed = |inner: Box<DataType>| Box::new(of_four_bytes(*inner));
+    match data_type {
+        DataType::Float(ast::ExactNumberInfo::None) => DataType::Real,
+        DataType::Array(ast::ArrayElemTypeDef::SquareBracket(of, size)) => {
+            DataType::Array(ast::ArrayElemTypeDef::SquareBracket(boxed(of), size))
+        }
+        DataType::Map(key, value) => DataType::Map(boxed(key), boxed(value)),
+        DataType::Struct(fields, brackets) => {
+            let field = |field: ast::StructField| ast::StructField { field_type: of_four_bytes(field.field_type), ..field };
+            DataType::Struct(fields.into_iter().map(field).collect(), brackets)
+        }
+        other => other,
+    }
+}
+
+/// A split point without the quotes that it may stand in.
+fn unquoted(key: &str) -> &str {
+    let key = key.trim();
+    let within = |quote: char| key.strip_prefix(quote)?.strip_suffix(quote);
+    within('"').or_else(|| within('\'')).unwrap_or(key)
+}
+
+/// The indexes of a relation, and their definitions.
+fn indexes_of(name: &str) -> String {
+    format!(
+        "SELECT c.relname AS idx_name, t.relname AS tab_name, a.amname AS idx_type, i.indisunique AS is_unique, \
+         pg_catalog.pg_get_indexdef(i.indexrelid) AS definition, pg_catalog.obj_description(c.oid, 'pg_class') AS comment \
+         FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid JOIN pg_catalog.pg_class t ON t.oid = i.indrelid \
+         JOIN pg_catalog.pg_am a ON a.oid = c.relam WHERE i.indrelid = {name} ORDER BY c.relname"
+    )
 }
 
 /// The columns of a relation.

@@ -18,12 +18,17 @@ impl Parser<'_> {
                 expr = ast::Expr::Collate { expr: Box::new(expr), collation: self.object_name()? };
             }
             // Hyperdrive's entries have the beginning of a text.
+            let mut segment = false;
             if self.keywords(&["segment", "length"]) {
                 let length = self.signed_integer()?;
                 if length < 1 {
                     self.at -= 1;
                     return Err(self.unexpected());
                 }
+                if !matches!(expr, ast::Expr::Identifier(_)) {
+                    return Err(self.unsupported("SEGMENT LENGTH is of a column"));
+                }
+                segment = true;
                 let length = ast::Expr::Value(ast::Value::Number(length.to_string(), false).into());
                 expr = plain_call(Ident::new("left"), vec![expr, length]);
             }
@@ -33,7 +38,7 @@ impl Parser<'_> {
                 return Err(self.unsupported("options of operator classes are not supported"));
             }
             let (descending, nulls_first) = self.index_order()?;
-            out.push(IndexElement { expr, descending, nulls_first, operator_class });
+            out.push(IndexElement { expr, descending, nulls_first, operator_class, segment });
             if !self.token(&Token::Comma) {
                 self.expect_token(&Token::RParen)?;
                 return Ok(out);
@@ -161,6 +166,7 @@ impl Parser<'_> {
                 descending: false,
                 nulls_first: None,
                 operator_class: None,
+                segment: false,
             });
             if !self.token(&Token::Comma) {
                 break;

@@ -13,6 +13,25 @@ use sqlparser::tokenizer::Token;
 const LIKE_OPTIONS: &[&str] =
     &["all", "comments", "compression", "constraints", "defaults", "generated", "identity", "indexes", "statistics", "storage"];
 
+/// A table of which nothing but its elements is said.
+pub(super) fn new_table(name: ast::ObjectName, temporary: bool, if_not_exists: bool, elements: Vec<TableElement>) -> CreateTable {
+    CreateTable {
+        name,
+        temporary,
+        if_not_exists,
+        elements,
+        options: Vec::new(),
+        on_commit: None,
+        split: None,
+        expires: None,
+        timestamp: None,
+        inherits: Vec::new(),
+        partitioned: false,
+        foreign: None,
+        comment: None,
+    }
+}
+
 impl Parser<'_> {
     /// `external`: CREATE EXTERNAL TABLE, as Hyperdrive has it.
     pub(super) fn create_table(&mut self, temporary: bool, external: bool) -> Parse<Ddl> {
@@ -32,6 +51,9 @@ impl Parser<'_> {
                 }
             }
         };
+        if self.keyword("like") {
+            return self.hyperdrive_like(name, if_not_exists, temporary, external);
+        }
         if only_names || self.peek(0) != Some(&Token::LParen) {
             if self.peek_keyword(0, "partition") || self.peek_keyword(0, "of") {
                 let typed = self.peek_keyword(0, "of");
@@ -72,20 +94,7 @@ impl Parser<'_> {
         } else {
             Vec::new()
         };
-        let mut table = CreateTable {
-            name,
-            temporary,
-            if_not_exists,
-            elements,
-            options: Vec::new(),
-            on_commit: None,
-            split: None,
-            expires: None,
-            timestamp: None,
-            inherits,
-            partitioned: false,
-            foreign: None,
-        };
+        let mut table = CreateTable { inherits, ..new_table(name, temporary, if_not_exists, elements) };
         self.hyperdrive_storage(&mut table, external)?;
         if self.keyword("partition") {
             table.partitioned = true;
@@ -137,20 +146,7 @@ impl Parser<'_> {
                 .with_hint("A foreign table maps a raw table of this database: leave SERVER out."));
         }
         let foreign = Some(if self.peek_keyword(0, "options") { self.foreign_options()? } else { Vec::new() });
-        Ok(Ddl::CreateTable(CreateTable {
-            name,
-            temporary: false,
-            if_not_exists,
-            elements,
-            options: Vec::new(),
-            on_commit: None,
-            split: None,
-            expires: None,
-            timestamp: None,
-            inherits: Vec::new(),
-            partitioned: false,
-            foreign,
-        }))
+        Ok(Ddl::CreateTable(CreateTable { foreign, ..new_table(name, false, if_not_exists, elements) }))
     }
 
     /// `OPTIONS (name 'value', …)`.
@@ -266,7 +262,8 @@ impl Parser<'_> {
     pub(super) fn column(&mut self) -> Parse<Column> {
         let name = self.ident()?;
         let data_type = self.data_type()?;
-        let mut column = Column { name, data_type, collation: None, family: None, options: Vec::new(), constraints: Vec::new() };
+        let mut column =
+            Column { name, data_type, collation: None, family: None, options: Vec::new(), comment: None, constraints: Vec::new() };
         loop {
             if self.keyword("collate") {
                 column.collation = Some(self.object_name()?);
@@ -274,6 +271,10 @@ impl Parser<'_> {
             }
             if column.family.is_none() && self.keyword("family") {
                 column.family = Some(self.ident()?);
+                continue;
+            }
+            if column.comment.is_none() && self.keyword("comment") {
+                column.comment = Some(self.quoted()?);
                 continue;
             }
             if self.peek_keyword(0, "options") && self.peek(1) == Some(&Token::LParen) {
@@ -464,7 +465,7 @@ impl Parser<'_> {
                 primary && (self.peek(1) == Some(&Token::LParen) || (self.peek_keyword(0, "max") && self.peek(1) == Some(&Token::Minus)));
             let expr = if made { self.expression()? } else { ast::Expr::Identifier(self.ident()?) };
             let (descending, nulls_first) = self.index_order()?;
-            key.columns.push(IndexElement { expr, descending, nulls_first, operator_class: None });
+            key.columns.push(IndexElement { expr, descending, nulls_first, operator_class: None, segment: false });
             if !self.token(&Token::Comma) {
                 self.expect_token(&Token::RParen)?;
                 break;

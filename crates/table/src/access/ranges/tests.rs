@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::*;
-use crate::catalog::Epoch;
+use crate::catalog::{Epoch, KeyForm};
 use crate::row::KeyColumn;
-use crate::row::key::null_order;
+use crate::row::key::{NO_COLUMN, null_order};
+use crate::row::key_form;
 use crate::row::types::part_kind;
 use datafusion_common::ScalarValue;
 use rand::rngs::StdRng;
@@ -32,14 +33,25 @@ fn part(column: ColumnId, ty: PgType, descending: bool, nullable: Option<bool>) 
     KeyPartCodec::of_value(column, ty, part, Epoch::Postgres)
 }
 
+/// A text before a delimiter: one that all texts of the test sort before, or behind.
+fn delimited(column: ColumnId, delimiter: u8, descending: bool) -> KeyPartCodec {
+    let (form, ty) = (KeyForm::Delimited(delimiter), SqlType::new(PgType::Text));
+    let direction = if descending { Direction::Desc } else { Direction::Asc };
+    let part = KeyPart::new(key_form::kind(form, &ty).unwrap(), direction);
+    let holds = if form.holds_value() { column } else { NO_COLUMN };
+    KeyPartCodec { column: holds, source: column, form, ty, part, epoch: Epoch::Postgres }
+}
+
 fn shape(rng: &mut StdRng) -> KeyShape {
     let index = rng.random_bool(0.5);
     let nullable = |rng: &mut StdRng| index.then(|| rng.random_bool(0.5));
-    let parts = vec![
-        part(A, PgType::Int4, rng.random_bool(0.5), nullable(rng)),
-        part(B, PgType::Text, rng.random_bool(0.5), nullable(rng)),
-        part(C, PgType::Int8, rng.random_bool(0.5), nullable(rng)),
-    ];
+    let text = match rng.random_range(0..4) {
+        0 if !index => delimited(B, b'|', rng.random_bool(0.5)),
+        1 if !index => delimited(B, b'+', rng.random_bool(0.5)),
+        _ => part(B, PgType::Text, rng.random_bool(0.5), nullable(rng)),
+    };
+    let parts =
+        vec![part(A, PgType::Int4, rng.random_bool(0.5), nullable(rng)), text, part(C, PgType::Int8, rng.random_bool(0.5), nullable(rng))];
     let salt = rng
         .random_bool(0.3)
         .then(|| SaltCodec { buckets: SaltBuckets::new(4).unwrap(), parts: if rng.random_bool(0.5) { vec![0] } else { vec![0, 1, 2] } });
@@ -51,7 +63,7 @@ fn value(rng: &mut StdRng, column: ColumnId, null: bool) -> ScalarValue {
     let n = rng.random_range(0..5);
     match column {
         A | D => ScalarValue::Int32((!null).then_some(n)),
-        B => ScalarValue::Utf8View((!null).then(|| ["", "a", "a\0", "ab", "b"][n as usize].to_owned())),
+        B => ScalarValue::Utf8View((!null).then(|| ["", "a", "a.", "ab", "b"][n as usize].to_owned())),
         _ => ScalarValue::Int64((!null).then_some(i64::from(n))),
     }
 }
@@ -59,6 +71,10 @@ fn value(rng: &mut StdRng, column: ColumnId, null: bool) -> ScalarValue {
 fn predicate(rng: &mut StdRng, depth: u32) -> Predicate {
     let column = [A, A, B, B, C, D][rng.random_range(0..6)];
     match rng.random_range(0..if depth == 0 { 8 } else { 12 }) {
+        // A constant that is no value before a delimiter.
+        0 if column == B && rng.random_bool(0.3) => {
+            Predicate::Compare { column, op: Comparison::Equal, value: ScalarValue::Utf8View(Some("a|+".into())) }
+        }
         0..=4 => Predicate::Compare {
             column,
             op: [Comparison::Equal, Comparison::Less, Comparison::LessEqual, Comparison::Greater, Comparison::GreaterEqual]
@@ -73,7 +89,7 @@ fn predicate(rng: &mut StdRng, depth: u32) -> Predicate {
                 Predicate::IsNotNull(column)
             }
         }
-        7 => Predicate::Prefix { column: B, prefix: ["", "a", "b"][rng.random_range(0..3)].into(), exact: true },
+        7 => Predicate::Prefix { column: B, prefix: ["", "a", "b", "a|+"][rng.random_range(0..4)].into(), exact: true },
         8 | 9 => Predicate::and((0..2).map(|_| predicate(rng, depth - 1)).collect()),
         _ => Predicate::or((0..2).map(|_| predicate(rng, depth - 1)).collect()),
     }
@@ -116,11 +132,11 @@ fn eval(p: &Predicate, row: &Row) -> bool {
 
 fn key_of(shape: &KeyShape, row: &Row) -> Vec<u8> {
     let columns: Vec<KeyColumn> =
-        shape.parts.iter().map(|p| KeyColumn::new(&p.ty, &get(row, p.column).to_array_of_size(1).unwrap()).unwrap()).collect();
+        shape.parts.iter().map(|p| KeyColumn::new(&p.ty, &get(row, p.source).to_array_of_size(1).unwrap()).unwrap()).collect();
     let mut body = Vec::new();
     let mut ends = Vec::new();
     for (part, column) in shape.parts.iter().zip(&columns) {
-        column.encode(part.part, 0, &mut body).unwrap();
+        part.encode(column, 0, &mut body).unwrap();
         ends.push(body.len());
     }
     let mut key = Vec::new();

@@ -414,11 +414,13 @@ fn narrows(key: &KeyShape, bounds: &[Bound]) -> bool {
     key.parts.first().is_some_and(|first| bounds.iter().any(|b| narrows_part(first, b)))
 }
 
-/// The bounds that the key answers: one value for each of its leading parts, then at most an interval of the next.
+/// The bounds that the key answers: one value for each of its leading parts, then at most an interval of the next, if keys are in the
+/// order of its column.
 fn answering<'a>(key: &KeyShape, bounds: &'a [Bound]) -> Vec<&'a Bound> {
     let mut out: Vec<&Bound> = Vec::new();
     for part in &key.parts {
-        let own = || bounds.iter().filter(|b| b.column == part.source);
+        let answers = |b: &Bound| !part.is_derived() || narrows_part(part, b);
+        let own = || bounds.iter().filter(|b| b.column == part.source && answers(b));
         if !out.iter().any(|b| b.column == part.source) {
             out.extend(own());
         }
