@@ -63,7 +63,9 @@ impl ExprPlanner<'_> {
                     .ok_or_else(|| PgError::new(stoa_pg::SqlState::UNDEFINED_PARAMETER, format!("there is no parameter ${}", index + 1)))?;
                 DfExpr::Literal(value.clone(), None)
             }
-            ExprKind::And(_) | ExprKind::Or(_) if let Some(value) = self.settled(e) => DfExpr::Literal(ScalarValue::Boolean(Some(value)), None),
+            ExprKind::And(_) | ExprKind::Or(_) if let Some(value) = self.settled(e) => {
+                DfExpr::Literal(ScalarValue::Boolean(Some(value)), None)
+            }
             ExprKind::And(parts) | ExprKind::Or(parts) if self.guards(parts) => self.three_valued(e)?,
             ExprKind::And(parts) | ExprKind::Or(parts) if let Some((known, late)) = until_volatile(parts) => self.before(e, known, late)?,
             ExprKind::And(parts) => self.fold(parts, Operator::And)?,

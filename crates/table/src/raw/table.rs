@@ -98,7 +98,7 @@ impl RawTable {
     /// # Errors
     /// The store failed.
     pub async fn regions(&self) -> PgResult<Vec<Region>> {
-        self.manager.store().regions(self.table.storage).await.map_err(store_error)
+        self.transactions.store().regions(self.table.storage).await.map_err(store_error)
     }
 
     /// Opens a scan of the rows of a range.
