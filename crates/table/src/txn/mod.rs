@@ -36,6 +36,6 @@ pub use manager::{TransactionManager, TxnOptions};
 pub use overlay::Overlay;
 pub use row_change::RowChange;
 pub use spill_space::SpillSpace;
-pub use transaction::{Isolation, Transaction};
+pub use transaction::{Isolation, KeyLock, Transaction};
 pub use view::{RangeRead, ReadView, ViewScan};
 pub use write_set::WriteSet;
