@@ -26,12 +26,14 @@ def main():
                 jobs.append([history / "run.py", *binary, "--workload", workload, "--clients", clients, "--seconds", seconds // 16, "--kill-every", 5])
         jobs.append([history / "crash.py", *binary, "--rounds", max(200, seconds // 2)])
         jobs.append([history / "large.py", *binary, "--rows", 1_000_000, "--rounds", max(20, seconds // 100)])
+        jobs.append([history / "keys.py", *binary, "--seconds", seconds // 16, "--clients", 24])
     else:
         jobs.append([history / "run.py", *binary, "--seconds", 5, "--must-find"])
         jobs.append([history / "run.py", *binary, "--seconds", 4, "--clients", 32, "--kill-every", 1])
         jobs.append([history / "run.py", *binary, "--seconds", 3, "--workload", "register"])
         jobs.append([history / "crash.py", *binary, "--rounds", 8])
         jobs.append([history / "large.py", *binary])
+        jobs.append([history / "keys.py", *binary])
     failed = []
     with tempfile.TemporaryDirectory() as work:
         server = Server(args.binary, work + "/data")

@@ -424,7 +424,7 @@ async fn fill_under_locks(ctx: &StatementContext, writer: &TableWriter, index: &
     sorted.dedup();
     let mut locked = KeyList::new();
     sorted.iter().for_each(|row| locked.push(row));
-    ctx.txn.lock_rows(writer.codec.storage, &locked, LockStrength::Update, LockWait::Wait, name).await?;
+    ctx.txn.lock_rows(writer.codec.storage, &locked, LockStrength::Key, LockWait::Wait, name).await?;
     let (found, keys) = read(&ctx.txn.newest_view(), writer, &sorted).await?;
     let mut wanted: Vec<(Vec<u8>, Vec<u8>, usize)> = Vec::new();
     each_entry(index, &found, &keys, |row, key, cell| {
@@ -435,7 +435,7 @@ async fn fill_under_locks(ctx: &StatementContext, writer: &TableWriter, index: &
     if index.descriptor.unique {
         let mut entries = KeyList::new();
         wanted.iter().for_each(|(key, ..)| entries.push(key));
-        ctx.txn.lock_rows(index.codec.storage, &entries, LockStrength::Update, LockWait::Wait, name).await?;
+        ctx.txn.lock_rows(index.codec.storage, &entries, LockStrength::Key, LockWait::Wait, name).await?;
         let listed: Vec<&[u8]> = wanted.iter().map(|(key, ..)| key.as_slice()).collect();
         let owners = lookup::entries(&ctx.txn.newest_view(), &index.codec, &listed).await?;
         let mut first: HashMap<&[u8], usize> = HashMap::new();

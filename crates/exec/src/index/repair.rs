@@ -31,7 +31,7 @@ pub async fn repair(ctx: &StatementContext, target: &CheckTarget, faults: &mut [
         rows.sort_unstable();
         rows.dedup();
         rows.iter().for_each(|row| keys.push(row));
-        ctx.txn.lock_rows(writer.codec.storage, &keys, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+        ctx.txn.lock_rows(writer.codec.storage, &keys, LockStrength::Key, LockWait::Wait, &writer.table.name).await?;
         let (found, _) = lookup::rows_by_key(&ctx.txn.newest_view(), &writer.table, &writer.codec, &rows).await?;
         let mut stored = KeyList::new();
         {
@@ -53,7 +53,7 @@ pub async fn repair(ctx: &StatementContext, target: &CheckTarget, faults: &mut [
             if index.descriptor.unique {
                 let mut entries = KeyList::new();
                 wanted.keys().for_each(|key| entries.push(key));
-                ctx.txn.lock_rows(index.codec.storage, &entries, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+                ctx.txn.lock_rows(index.codec.storage, &entries, LockStrength::Key, LockWait::Wait, &writer.table.name).await?;
             }
             // A unique entry that another row has is not taken from it.
             let listed: Vec<&[u8]> = wanted.keys().map(Vec::as_slice).collect();

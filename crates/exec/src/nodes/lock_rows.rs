@@ -161,7 +161,7 @@ impl RowLocks {
     /// 25006 in a read-only transaction.
     pub fn check(&self, ctx: &StatementContext) -> PgResult<()> {
         ctx.txn.require_writable(match self.strength {
-            LockStrength::Update => "SELECT FOR UPDATE",
+            LockStrength::Update | LockStrength::Key => "SELECT FOR UPDATE",
             LockStrength::NoKeyUpdate => "SELECT FOR NO KEY UPDATE",
             LockStrength::Share => "SELECT FOR SHARE",
             LockStrength::KeyShare => "SELECT FOR KEY SHARE",

@@ -41,7 +41,7 @@ pub async fn claim(writer: &TableWriter, index: &IndexWriter, entries: &Entries<
     if claimed.is_empty() {
         return Ok(());
     }
-    txn.lock_rows(index.codec.storage, &keys, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+    txn.lock_rows(index.codec.storage, &keys, LockStrength::Key, LockWait::Wait, &writer.table.name).await?;
     let mut times: HashMap<&[u8], usize> = HashMap::with_capacity(claimed.len());
     keys.iter().for_each(|key| *times.entry(key).or_default() += 1);
     let view = txn.newest_view();

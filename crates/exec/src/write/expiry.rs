@@ -75,7 +75,7 @@ pub async fn remove_ended(writer: &TableWriter, keys: &KeyList, wait: LockWait) 
     if over.is_empty() {
         return Ok(HashSet::new());
     }
-    let taken = txn.lock_rows(writer.codec.storage, &over, LockStrength::Update, wait, &writer.table.name).await?;
+    let taken = txn.lock_rows(writer.codec.storage, &over, LockStrength::Key, wait, &writer.table.name).await?;
     let locked: Vec<&[u8]> = over.iter().zip(taken).filter(|(_, taken)| *taken).map(|(key, _)| key).collect();
     // As they are behind the locks: somebody may have given them a new end.
     let (rows, positions) = lookup::rows_by_key(&txn.newest_view(), &writer.table, &writer.codec, &locked).await?;

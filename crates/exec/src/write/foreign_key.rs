@@ -272,7 +272,7 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
             keys.push_with(|out| encoder.key(row, out))?;
         }
         drop(encoder);
-        ctx.txn.lock_rows(writer.codec.storage, &keys, LockStrength::Update, LockWait::Wait, &child.name).await?;
+        ctx.txn.lock_rows(writer.codec.storage, &keys, LockStrength::Key, LockWait::Wait, &child.name).await?;
         if !ctx.txn.rows_changed_since(writer.codec.storage, &keys, view.timestamp()) {
             // What a snapshot does not show as it is must not be changed unseen.
             let snapshot = ctx.txn.read_view().timestamp();
@@ -347,7 +347,7 @@ async fn delete_entries(writer: &mut TableWriter, work: &mut ForeignKeyWork, act
                 }
                 drop(encoder);
                 let Some(last) = keys.len().checked_sub(1).map(|last| keys.get(last).to_vec()) else { break };
-                txn.lock_rows(storage, &keys, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+                txn.lock_rows(storage, &keys, LockStrength::Key, LockWait::Wait, &writer.table.name).await?;
                 if txn.rows_changed_since(storage, &keys, read_at) {
                     continue;
                 }

@@ -1,21 +1,19 @@
 //! INSERT, ON CONFLICT and UPSERT.
 //!
-//! Keys that must be unique are locked first and looked up behind the locks, in the newest commits and the transaction's own
-//! rows: whoever comes second waits, and then sees.
+//! [`unique_keys`](super::unique_keys) decides which rows go in: whoever comes second waits for one who is inserting the same key, and then sees.
 
 use super::constraint::{duplicate_entry, duplicate_primary_key};
-use super::expiry::remove_ended;
 use super::foreign_key::ForeignKeyWork;
 use super::policy::{checked, refuse};
 use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::Rows;
 use super::table_writer::{Entries, TableWriter};
+use super::unique_keys::{Claims, Conflict, UniqueKeys, decide, lock_met, locks_of};
 use super::update::{self, Freshness};
 use super::{Written, lookup, maps};
 use crate::nodes::StatementContext;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Int64Type};
-use futures::future::try_join_all;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
@@ -25,10 +23,8 @@ use stoa_sql::typed::tree::{ColId, Expr, OnConflict, PolicyCheck};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
 use stoa_table::failure::concurrent_update;
 use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
-use stoa_table::services::locks::LockId;
 use stoa_table::services::locks::{LockStrength, LockWait};
 use stoa_table::txn::{Isolation, statement_retry};
-use stoa_table::{KeyRange, TableId};
 
 /// What becomes of a row whose key exists.
 pub enum ConflictRule {
@@ -129,22 +125,21 @@ pub async fn apply(writer: &mut TableWriter, work: &mut ForeignKeyWork, rule: &m
         }
         ConflictRule::Nothing(arbiters) => {
             let arbiters = arbiters.as_deref().map_or(Arbiters::All, Arbiters::These);
-            let held = writer.ctx.txn.locks_held();
-            let outcome = insert(writer, work, &rows, arbiters).await?;
-            let existing: Vec<&[u8]> = outcome.conflicts.iter().filter_map(|(_, key)| key.as_deref()).collect();
+            let Outcome { inserted, conflicts, mut unused } = insert(writer, work, &rows, arbiters).await?;
+            let existing: Vec<&[u8]> = conflicts.iter().filter_map(|met| met.existing.as_deref()).collect();
             check_visible(writer, &existing)?;
-            writer.ctx.txn.release_since(held, &outcome.unused);
-            Ok(Written { rows: rows.at(&outcome.inserted)?, source: outcome.inserted })
+            unused.give_back(&writer.ctx.txn);
+            Ok(Written { rows: rows.at(&inserted)?, source: inserted })
         }
         ConflictRule::Update(rule) => {
-            let outcome = insert(writer, work, &rows, Arbiters::These(&rule.arbiters)).await?;
-            let inserted = rows.at(&outcome.inserted)?.without_maps(&writer.table);
-            if outcome.conflicts.is_empty() {
-                return Ok(Written { rows: inserted, source: outcome.inserted });
+            let Outcome { inserted: fresh, conflicts, unused } = insert(writer, work, &rows, Arbiters::These(&rule.arbiters)).await?;
+            let inserted = rows.at(&fresh)?.without_maps(&writer.table);
+            if conflicts.is_empty() {
+                return Ok(Written { rows: inserted, source: fresh });
             }
-            let updated = update_existing(writer, work, rule, &rows, &outcome.conflicts).await?;
+            let updated = update_existing(writer, work, rule, &rows, &conflicts, unused).await?;
             let all = inserted.append(&updated.rows.without_maps(&writer.table))?;
-            let mut order: Vec<(usize, usize)> = outcome.inserted.iter().chain(&updated.source).copied().zip(0..).collect();
+            let mut order: Vec<(usize, usize)> = fresh.iter().chain(&updated.source).copied().zip(0..).collect();
             order.sort_unstable();
             let positions: Vec<usize> = order.iter().map(|(_, at)| *at).collect();
             Ok(Written { rows: all.at(&positions)?, source: order.into_iter().map(|(source, _)| source).collect() })
@@ -172,34 +167,31 @@ impl Arbiters<'_> {
 }
 
 /// What [`insert`] did with each row.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Outcome {
     pub inserted: Vec<usize>,
-    /// Rows that met an arbiter, with the key of the row that exists; `None` where that is one of this very batch.
-    pub conflicts: Vec<(usize, Option<Vec<u8>>)>,
-    /// Locks that were needed to see the conflicts, and for nothing else.
-    unused: HashSet<LockId>,
+    /// Rows that met an arbiter.
+    pub conflicts: Vec<Met>,
+    /// Locks of keys under which no row was inserted.
+    unused: Claims,
 }
 
-/// One unique constraint over one batch: its keys, by row, and the rows that have them.
-struct UniqueKeys {
-    arbiter: u32,
-    /// By position in the writer; `None` is the primary key.
-    index: Option<usize>,
-    /// Empty where the row excludes no other.
-    keys: KeyList,
-    /// Whether each key is larger than the one before it: then none comes twice.
-    ascending: bool,
-    /// Row keys of existing rows, by key.
-    existing: HashMap<Vec<u8>, Vec<u8>>,
-    /// Keys of this batch's rows.
-    seen: HashSet<Vec<u8>>,
+/// A row that met an arbiter.
+#[derive(Debug)]
+pub struct Met {
+    row: usize,
+    /// The key of the row that exists; `None` where that is one of this very batch.
+    existing: Option<Vec<u8>>,
+    /// The unique index and the key that they have in common; `None` is the primary key.
+    entry: Option<(usize, Vec<u8>)>,
 }
 
-impl UniqueKeys {
-    fn new(arbiter: u32, index: Option<usize>, keys: KeyList) -> Self {
-        let ascending = keys.iter().is_sorted_by(|a, b| a < b);
-        Self { arbiter, index, keys, ascending, existing: HashMap::new(), seen: HashSet::new() }
+impl Met {
+    fn new(conflict: Conflict, unique: &[UniqueKeys]) -> Self {
+        let Conflict { row, constraint, existing } = conflict;
+        let constraint = unique.get(constraint);
+        let entry = constraint.and_then(|constraint| Some((constraint.index?, constraint.keys.get(row).to_vec())));
+        Self { row, existing, entry }
     }
 }
 
@@ -208,6 +200,27 @@ impl UniqueKeys {
 /// # Errors
 /// The violation of the first row that has one.
 pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows, arbiters: Arbiters<'_>) -> PgResult<Outcome> {
+    let mut claims = Claims::new(&writer.ctx.txn);
+    let inserted = insert_claimed(writer, work, rows, arbiters, &mut claims).await;
+    if inserted.is_err() {
+        // The statement may run again.
+        claims.give_back(&writer.ctx.txn);
+    }
+    let (inserted, conflicts) = inserted?;
+    if conflicts.is_empty() {
+        writer.ctx.txn.gather_locks();
+    }
+    Ok(Outcome { inserted, conflicts, unused: claims })
+}
+
+/// As [`insert`]; `claims` are the locks of keys that were taken, in the end those under which no row was inserted.
+async fn insert_claimed(
+    writer: &TableWriter,
+    work: &mut ForeignKeyWork,
+    rows: &Rows,
+    arbiters: Arbiters<'_>,
+    claims: &mut Claims,
+) -> PgResult<(Vec<usize>, Vec<Met>)> {
     let (limit, failure) = checked(writer, PolicyCheck::Inserted, rows).await?;
     let mut encoder = RowEncoder::new(&writer.codec, |id| rows.get(id).cloned())?;
     encoder.of_new_rows();
@@ -219,7 +232,7 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
 
     let mut unique = Vec::new();
     if writer.table.primary_key.is_some() {
-        unique.push(UniqueKeys::new(PRIMARY, None, row_keys.clone()));
+        unique.push(UniqueKeys::new(!arbiters.include(PRIMARY), None, row_keys.clone()));
     }
     for (at, (index, entries)) in writer.indexes.iter().zip(&entries).enumerate() {
         if !index.descriptor.unique || !index.takes_puts() {
@@ -236,203 +249,46 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
             let exclusive = entries.is_exclusive(row);
             keys.push_with(|out| if exclusive { entries.encoder.key(row, row_keys.get(row), out) } else { Ok(()) })?;
         }
-        unique.push(UniqueKeys::new(index.descriptor.oid, Some(at), keys));
+        unique.push(UniqueKeys::new(!arbiters.include(index.descriptor.oid), Some(at), keys));
     }
-    for unique in &unique {
-        lock_keys(writer, unique).await?;
-    }
+    unique.sort_by_key(|constraint| constraint.is_strict);
+    let decided = decide(writer, &mut unique, limit, claims).await?;
     if writer.table.mapping.is_some() {
-        // Its key is its only constraint, and tells which rows exist as well.
-        let there = writer.cells_there(&row_keys).await?;
-        for unique in &mut unique {
-            let taken = row_keys.iter().zip(&there).filter(|(_, row)| row.is_there());
-            unique.existing = taken.map(|(key, _)| (key.to_vec(), key.to_vec())).collect();
-        }
-        encoder.over(there);
-    } else {
-        try_join_all(unique.iter_mut().map(|unique| find_existing(writer, unique))).await?;
+        encoder.over(unique.iter_mut().flat_map(UniqueKeys::take_there).collect());
     }
-    make_way(writer, &mut unique).await?;
-    // A transaction waits for one lock at a time.
-    for unique in &mut unique {
-        confirm_existing(writer, unique).await?;
-    }
-
-    let mut outcome = Outcome::default();
-    'rows: for row in 0..limit {
-        for strict in [false, true] {
-            for constraint in &unique {
-                if arbiters.include(constraint.arbiter) == strict {
-                    continue;
-                }
-                let key = constraint.keys.get(row);
-                let existing = constraint.existing.get(key);
-                if key.is_empty() || (existing.is_none() && !constraint.seen.contains(key)) {
-                    continue;
-                }
-                if strict {
-                    let error = violation(writer, rows, &entries, constraint, row)?;
-                    if writer.ctx.txn.isolation() == Isolation::Serializable {
-                        // A transaction that could not commit with this row is reported so instead.
-                        put_rows(writer, &mut encoder, &mut entries, &row_keys, &[row])?;
-                        writer.ctx.txn.check_serializable().await?;
-                    }
-                    return Err(error);
-                }
-                outcome.conflicts.push((row, existing.cloned()));
-                continue 'rows;
-            }
+    if let Some(Conflict { row, constraint, .. }) = decided.failed {
+        let error = violation(writer, rows, &entries, unique.get(constraint).and_then(|constraint| constraint.index), row)?;
+        if writer.ctx.txn.isolation() == Isolation::Serializable {
+            // A transaction that could not commit with this row is told so instead.
+            put_rows(writer, &mut encoder, &mut entries, &row_keys, &[row])?;
+            writer.ctx.txn.check_serializable().await?;
         }
-        for constraint in &mut unique {
-            // Conflicts that are errors need no account of what was written.
-            let (key, counts) = (constraint.keys.get(row), !constraint.ascending || !matches!(arbiters, Arbiters::None));
-            if counts && !key.is_empty() {
-                constraint.seen.insert(key.to_vec());
-            }
-        }
-        outcome.inserted.push(row);
+        return Err(error);
     }
-    outcome.unused = unused_locks(writer, &unique, &outcome.conflicts);
+    let inserted = decided.inserted;
     for (index, entries) in writer.indexes.iter().zip(&entries).filter(|(index, _)| index.is_deferrable() && index.takes_puts()) {
-        super::deferrable_unique::claim(writer, index, entries, outcome.inserted.iter().copied()).await?;
+        super::deferrable_unique::claim(writer, index, entries, inserted.iter().copied()).await?;
     }
-    put_rows(writer, &mut encoder, &mut entries, &row_keys, &outcome.inserted)?;
+    put_rows(writer, &mut encoder, &mut entries, &row_keys, &inserted)?;
     if let Some(failure) = failure {
         return Err(failure);
     }
-    work.child_rows(writer, rows, &row_keys, &outcome.inserted)?;
-    maps::put_new(writer, rows, &outcome.inserted).await?;
-    Ok(outcome)
+    work.child_rows(writer, rows, &row_keys, &inserted)?;
+    maps::put_new(writer, rows, &inserted).await?;
+    match decided.conflicts.is_empty() {
+        true => claims.forget_all(),
+        false => claims.forget(&locks_of(writer, &unique, &inserted)),
+    }
+    let conflicts = decided.conflicts.into_iter().map(|conflict| Met::new(conflict, &unique)).collect();
+    Ok((inserted, conflicts))
 }
 
-/// Locks of keys that conflicting rows have, and of the rows that they met; rows may share a lock.
-fn unused_locks(writer: &TableWriter, unique: &[UniqueKeys], conflicts: &[(usize, Option<Vec<u8>>)]) -> HashSet<LockId> {
-    let mut out = HashSet::new();
-    if conflicts.is_empty() {
-        return out;
-    }
-    for constraint in unique {
-        for (row, _) in conflicts {
-            let key = constraint.keys.get(*row);
-            if key.is_empty() {
-                continue;
-            }
-            out.insert(LockId::row(constraint.storage(writer), key));
-            out.extend(constraint.existing.get(key).map(|row| LockId::row(writer.codec.storage, row)));
-        }
-    }
-    for constraint in unique {
-        constraint.seen.iter().for_each(|key| {
-            out.remove(&LockId::row(constraint.storage(writer), key));
-        });
-    }
-    out
-}
-
-fn violation(writer: &TableWriter, rows: &Rows, entries: &[Entries<'_>], constraint: &UniqueKeys, row: usize) -> PgResult<PgError> {
-    let at = constraint.index.and_then(|at| Some((writer.indexes.get(at)?, entries.get(at)?)));
-    match at {
+/// 23505; `index` is by position in the writer, `None` is the primary key.
+fn violation(writer: &TableWriter, rows: &Rows, entries: &[Entries<'_>], index: Option<usize>, row: usize) -> PgResult<PgError> {
+    match index.and_then(|at| Some((writer.indexes.get(at)?, entries.get(at)?))) {
         None => duplicate_primary_key(writer, rows, row),
         Some((index, entries)) => duplicate_entry(writer, index, entries, row),
     }
-}
-
-impl UniqueKeys {
-    /// Keys of rows that exclude others.
-    fn wanted(&self) -> Vec<&[u8]> {
-        self.keys.iter().filter(|key| !key.is_empty()).collect()
-    }
-
-    /// Where rows have the keys.
-    fn storage(&self, writer: &TableWriter) -> TableId {
-        self.index.and_then(|at| writer.indexes.get(at)).map_or(writer.codec.storage, |index| index.codec.storage)
-    }
-}
-
-async fn lock_keys(writer: &TableWriter, unique: &UniqueKeys) -> PgResult<()> {
-    let mut keys = KeyList::with_capacity(unique.keys.len(), 24);
-    unique.wanted().into_iter().for_each(|key| keys.push(key));
-    if keys.is_empty() {
-        return Ok(());
-    }
-    let storage = unique.storage(writer);
-    writer.ctx.txn.lock_rows(storage, &keys, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
-    Ok(())
-}
-
-/// Looks up which keys of a constraint exist, behind their locks.
-async fn find_existing(writer: &TableWriter, unique: &mut UniqueKeys) -> PgResult<()> {
-    let view = writer.ctx.txn.newest_view();
-    let wanted = unique.wanted();
-    unique.existing = match unique.index.and_then(|at| writer.indexes.get(at)) {
-        None => {
-            let family = writer.codec.families.first().map(|f| f.id).ok_or_else(|| PgError::internal("a table without families"))?;
-            let found = view.exists(writer.codec.storage, family, &wanted).await?;
-            wanted.iter().zip(found).filter(|(_, found)| *found).map(|(k, _)| (k.to_vec(), k.to_vec())).collect()
-        }
-        Some(index) => lookup::live_entries(&view, writer, index, &wanted).await?,
-    };
-    Ok(())
-}
-
-/// Removes rows that have the keys, but have ended.
-async fn make_way(writer: &TableWriter, unique: &mut [UniqueKeys]) -> PgResult<()> {
-    let mut behind = KeyList::new();
-    if writer.expiry.is_some() {
-        unique.iter().flat_map(|unique| unique.existing.values()).for_each(|key| behind.push(key));
-    }
-    if behind.is_empty() {
-        return Ok(());
-    }
-    let gone = Box::pin(remove_ended(writer, &behind, LockWait::Wait)).await?;
-    unique.iter_mut().for_each(|unique| unique.existing.retain(|_, row| !gone.contains(row)));
-    Ok(())
-}
-
-/// The rows behind entries that were found may be on their way out: waits for whoever has them, and looks again.
-async fn confirm_existing(writer: &TableWriter, unique: &mut UniqueKeys) -> PgResult<()> {
-    let txn = &writer.ctx.txn;
-    if let Some(index) = unique.index.and_then(|at| writer.indexes.get(at))
-        && !unique.existing.is_empty()
-    {
-        let mut behind = KeyList::new();
-        unique.existing.values().for_each(|key| behind.push(key));
-        txn.lock_rows(writer.codec.storage, &behind, LockStrength::KeyShare, LockWait::Wait, &writer.table.name).await?;
-        let again: Vec<&[u8]> = unique.existing.keys().map(Vec::as_slice).collect();
-        let found = lookup::live_entries(&txn.newest_view(), writer, index, &again).await?;
-        unique.existing = found;
-    }
-    match txn.records_reads() {
-        true => check_absent(writer, unique, unique.storage(writer), &unique.wanted()).await,
-        false => Ok(()),
-    }
-}
-
-/// SERIALIZABLE: a key that exists has been read. One that does not exist any more, but does in the snapshot, was freed by a
-/// transaction that would have to come before this one, of which this one has seen nothing. As everywhere, only others of this
-/// level count.
-async fn check_absent(writer: &TableWriter, unique: &UniqueKeys, storage: TableId, wanted: &[&[u8]]) -> PgResult<()> {
-    let txn = &writer.ctx.txn;
-    let snapshot = txn.read_view().stored();
-    let mut freed = Vec::new();
-    for key in wanted {
-        if unique.existing.contains_key(*key) {
-            txn.record_read(storage, &KeyRange::point(key));
-            continue;
-        }
-        if txn.written_behind(storage, key) && !txn.changed_by_transaction(storage, key)? {
-            freed.push(*key);
-        }
-    }
-    // Changed keys may have been absent all the time.
-    let family = match unique.index {
-        None => writer.codec.families.first().map(|f| f.id).ok_or_else(|| PgError::internal("a table without families"))?,
-        Some(_) => INDEX_FAMILY,
-    };
-    if !freed.is_empty() && snapshot.exists(storage, family, &freed).await?.contains(&true) {
-        return Err(concurrent_update());
-    }
-    Ok(())
 }
 
 /// Puts rows and their entries into the transaction.
@@ -487,16 +343,19 @@ async fn update_existing(
     work: &mut ForeignKeyWork,
     rule: &mut DoUpdate,
     rows: &Rows,
-    conflicts: &[(usize, Option<Vec<u8>>)],
+    conflicts: &[Met],
+    unused: Claims,
 ) -> PgResult<Written> {
     let txn = Arc::clone(&writer.ctx.txn);
     let storage = writer.codec.storage;
+    let mut assigned: HashSet<ColumnId> = rule.targets.iter().copied().collect();
+    assigned.extend(writer.generated_columns());
     let mut keys = KeyList::new();
     let mut seen: HashMap<&[u8], usize> = HashMap::new();
     // Of each conflict, which of the keys it is about.
     let mut about = Vec::with_capacity(conflicts.len());
-    for (_, existing) in conflicts {
-        let Some(key) = existing else { return Err(second_time()) };
+    for met in conflicts {
+        let Some(key) = &met.existing else { return Err(second_time()) };
         if txn.changed_by_statement(storage, key)? {
             return Err(second_time());
         }
@@ -507,7 +366,13 @@ async fn update_existing(
         }
         about.push(at);
     }
-    txn.lock_rows(storage, &keys, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+    let strength = update::strength_of(writer, &assigned);
+    let mut locks = lock_met(writer, &keys, strength, unused).await?;
+    // Whoever looks again has no locks of rows that are not those that it looked for.
+    let mut gone = || {
+        locks.give_back(&txn);
+        if txn.isolation() == Isolation::ReadCommitted { statement_retry() } else { concurrent_update() }
+    };
     let wanted: Vec<&[u8]> = keys.iter().collect();
     check_visible(writer, &wanted)?;
     if writer.table.map_columns().next().is_some() {
@@ -517,14 +382,17 @@ async fn update_existing(
     let (existing, positions) = lookup::rows_by_key(&txn.newest_view(), &writer.table, &writer.codec, &wanted).await?;
     if positions.len() != wanted.len() {
         // It went away while its lock was waited for.
-        return Err(if txn.isolation() == Isolation::ReadCommitted { statement_retry() } else { concurrent_update() });
+        return Err(gone());
     }
     if writer.expiry.as_ref().is_some_and(|expiry| expiry.ended(&existing, writer.ctx.eval.statement_time).is_ok_and(|e| !e.is_empty())) {
         // It was given an end while its lock was waited for.
-        return Err(if txn.isolation() == Isolation::ReadCommitted { statement_retry() } else { concurrent_update() });
+        return Err(gone());
     }
     let existing = if about.len() == existing.len() { existing } else { existing.at(&about)? };
-    let source: Vec<usize> = conflicts.iter().map(|(row, _)| *row).collect();
+    if !still_meet(writer, conflicts, &existing)? {
+        return Err(gone());
+    }
+    let source: Vec<usize> = conflicts.iter().map(|met| met.row).collect();
     let excluded = rows.at(&source)?;
     // Policies are asked before the statement's own condition.
     refuse(writer, PolicyCheck::Shown, &existing).await?;
@@ -553,16 +421,30 @@ async fn update_existing(
         return Ok(Written { rows: existing, source });
     }
     let mut after = existing.clone();
-    let assigned = rule.assignments.evaluate(&ctx, &existing, &excluded).await?;
-    for (id, array) in rule.targets.iter().zip(assigned) {
+    let values = rule.assignments.evaluate(&ctx, &existing, &excluded).await?;
+    for (id, array) in rule.targets.iter().zip(values) {
         after.set(*id, array);
     }
     writer.regenerate(&mut after)?;
-    let mut assigned: HashSet<ColumnId> = rule.targets.iter().copied().collect();
-    assigned.extend(writer.generated_columns());
     let written = update::update(writer, work, &existing, after, &assigned, Freshness::Newest).await?;
     let source = written.source.iter().filter_map(|at| source.get(*at).copied()).collect();
     Ok(Written { rows: written.rows, source })
+}
+
+/// Whether rows that were met in unique indexes still have the keys for which they were met.
+fn still_meet(writer: &TableWriter, conflicts: &[Met], existing: &Rows) -> PgResult<bool> {
+    for (at, index) in writer.indexes.iter().enumerate() {
+        let mut met =
+            conflicts.iter().enumerate().filter_map(|(row, met)| met.entry.as_ref().filter(|(n, _)| *n == at).map(|(_, key)| (row, key)));
+        let Some(first) = met.next() else { continue };
+        let entries = index.entries(existing)?;
+        for (row, key) in std::iter::once(first).chain(met) {
+            if !entries.is_exclusive(row) || lookup::exclusive_key(&entries.encoder, row)?.as_ref() != Some(key) {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }
 
 fn second_time() -> PgError {
@@ -598,7 +480,7 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
     let rows_won = rows.at(&winners)?;
     let mut won = KeyList::with_capacity(winners.len(), 24);
     winners.iter().for_each(|row| won.push(keys.get(*row)));
-    txn.lock_rows(codec.storage, &won, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+    txn.lock_rows(codec.storage, &won, LockStrength::Key, LockWait::Wait, &writer.table.name).await?;
     let wanted: Vec<&[u8]> = won.iter().collect();
     check_visible(writer, &wanted)?;
     let all: Vec<usize> = (0..winners.len()).collect();
@@ -606,7 +488,7 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
         columns.is_none() && times.is_none() && writer.indexes.is_empty() && writer.policies.is_none() && !work.is_referenced(writer);
     if blind {
         let mut encoder = RowEncoder::new(&codec, |id| rows_won.get(id).cloned())?;
-        encoder.over(writer.cells_there(&won).await?);
+        encoder.over(writer.cells_there(&won.iter().collect::<Vec<_>>()).await?);
         put_rows(writer, &mut encoder, &mut [], &won, &all)?;
         work.child_rows(writer, &rows_won, &won, &all)?;
         return Ok(Written { rows: rows_won, source: winners });

@@ -150,7 +150,7 @@ impl<'a> Target<'a> {
         }
         let (txn, storage) = (&self.writer.ctx.txn, self.entries.codec.storage);
         let keys = self.encoded(&self.keys_of(rows, keys, named)?)?;
-        txn.lock_rows(storage, &keys, LockStrength::Update, LockWait::Wait, &self.table().name).await?;
+        txn.lock_rows(storage, &keys, LockStrength::Key, LockWait::Wait, &self.table().name).await?;
         txn.check_unchanged(storage, &keys)
     }
 
@@ -199,7 +199,7 @@ impl<'a> Target<'a> {
         let view = txn.newest_view();
         let found = foreign_key::find_children(&view, &self.writer.table, self.table(), fk, &values, &all).await?.rows;
         let keys = self.encoded(&found)?;
-        txn.lock_rows(storage, &keys, LockStrength::Update, LockWait::Wait, &self.table().name).await?;
+        txn.lock_rows(storage, &keys, LockStrength::Key, LockWait::Wait, &self.table().name).await?;
         if txn.rows_changed_since(storage, &keys, view.timestamp()) {
             return Err(if txn.isolation() == Isolation::ReadCommitted { statement_retry() } else { concurrent_update() });
         }

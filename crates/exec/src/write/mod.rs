@@ -7,7 +7,7 @@
 //! Invariant: what a statement reads never depends on what it writes, but what it checks does: uniqueness counts the statement's
 //! own rows, in the order in which the query yields them, as PostgreSQL does.
 //!
-//! Reading order: [`rows`] → [`table_writer`] → [`constraint`] → [`policy`] → [`expiry`] → [`insert`] → [`update`] → [`merge`] →
+//! Reading order: [`rows`] → [`table_writer`] → [`constraint`] → [`policy`] → [`expiry`] → [`unique_keys`] → [`insert`] → [`update`] → [`merge`] →
 //! [`foreign_key`] → [`maps`] →
 //! [`deferrable_unique`] → [`deferred`].
 
@@ -25,6 +25,7 @@ pub mod returning;
 pub mod row_exprs;
 pub mod rows;
 pub mod table_writer;
+pub mod unique_keys;
 pub mod update;
 
 use crate::nodes::StatementContext;

@@ -18,7 +18,7 @@ use stoa_sql::typed::walk;
 use stoa_sql::typed::walk::is_lasting;
 use stoa_table::catalog::{ColumnId, ConstraintName, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use stoa_table::row::raw::RowOfCells;
-use stoa_table::row::{IndexCodec, IndexEncoder, KeyList, RowCodec, next_row_id};
+use stoa_table::row::{IndexCodec, IndexEncoder, RowCodec, next_row_id};
 
 /// Expressions over a table's own columns.
 pub struct Compiled {
@@ -338,12 +338,11 @@ impl TableWriter {
     ///
     /// # Errors
     /// The store failed.
-    pub async fn cells_there(&self, keys: &KeyList) -> PgResult<Vec<RowOfCells>> {
+    pub async fn cells_there(&self, keys: &[&[u8]]) -> PgResult<Vec<RowOfCells>> {
         if self.table.mapping.is_none() {
             return Ok(Vec::new());
         }
-        let keys: Vec<&[u8]> = keys.iter().collect();
-        self.ctx.txn.newest_view().rows_of_cells(self.codec.storage, &keys).await
+        self.ctx.txn.newest_view().rows_of_cells(self.codec.storage, keys).await
     }
 
     /// The schema's name, for errors.

@@ -9,14 +9,14 @@ use super::expiry::remove_ended;
 use super::foreign_key::ForeignKeyWork;
 use super::policy::checked;
 use super::rows::Rows;
-use super::table_writer::{Entries, TableWriter};
+use super::table_writer::{Entries, IndexWriter, TableWriter};
 use super::{lookup, maps};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
 use stoa_sql::typed::tree::PolicyCheck;
-use stoa_table::catalog::ColumnId;
+use stoa_table::catalog::{ColumnId, IndexKey};
 use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
 use stoa_table::services::locks::{LockStrength, LockWait};
 
@@ -130,7 +130,7 @@ pub async fn update(
             .detail("The row may have cells that the table does not map.")
             .hint("Insert the row with its new key, and delete the old one."));
     }
-    let strength = if changes_a_key(writer, old, &new, assigned, moves_key)? { LockStrength::Update } else { LockStrength::NoKeyUpdate };
+    let strength = if changes_a_key(writer, old, &new, assigned)? { LockStrength::Key } else { LockStrength::NoKeyUpdate };
     let Claimed { source, keys: old_keys } = claim(writer, keys_read(writer, old)?, strength, freshness).await?;
     let (old, new) = (old.at(&source)?, new.at(&source)?);
     if source.is_empty() {
@@ -173,7 +173,7 @@ pub async fn update(
     // Others keep what they have, and its age, unless the row moves.
     let families: Vec<bool> = writer.codec.families.iter().map(|f| f.columns.iter().any(|(id, _)| assigned.contains(id))).collect();
     let (mut old_entry, mut new_entry) = (Vec::new(), Vec::new());
-    after.over(writer.cells_there(&new_keys).await?);
+    after.over(writer.cells_there(&new_keys.iter().collect::<Vec<_>>()).await?);
     txn.write(|set| -> PgResult<()> {
         // All old keys go before the new ones come: a key may pass from one row to another.
         for row in 0..limit {
@@ -226,24 +226,35 @@ pub async fn update(
     Ok(Written { rows: new, source })
 }
 
-/// Whether any row gets another value in a column by which foreign keys may refer to it.
-fn changes_a_key(writer: &TableWriter, old: &Rows, new: &Rows, assigned: &HashSet<ColumnId>, moves_key: bool) -> PgResult<bool> {
-    let mut columns: HashSet<ColumnId> = HashSet::new();
-    if moves_key {
-        columns.extend(writer.table.key.iter().map(|part| part.column));
-    }
-    for index in writer.indexes.iter() {
-        // Those that a foreign key can name.
-        let plain = index.descriptor.unique && index.descriptor.predicate.is_none();
-        if !plain || !index.depends_on(assigned) {
-            continue;
-        }
+/// The lock that is taken of a row for an assignment to columns, whatever they are assigned.
+#[must_use]
+pub fn strength_of(writer: &TableWriter, assigned: &HashSet<ColumnId>) -> LockStrength {
+    let unaffected: HashSet<ColumnId> = writer.unaffected(assigned).collect();
+    let mut keys = key_columns(writer).into_iter();
+    if keys.any(|id| assigned.contains(&id) && !unaffected.contains(&id)) { LockStrength::Key } else { LockStrength::NoKeyUpdate }
+}
+
+/// The columns by which foreign keys may refer to rows.
+fn key_columns(writer: &TableWriter) -> HashSet<ColumnId> {
+    let mut columns: HashSet<ColumnId> = writer.table.key.iter().map(|part| part.column).collect();
+    for index in writer.indexes.iter().filter(|index| names_rows(index)) {
         columns.extend(index.descriptor.parts.iter().filter_map(|part| match part.key {
-            stoa_table::catalog::IndexKey::Column(id) => Some(id),
-            stoa_table::catalog::IndexKey::Expr(_) => None,
+            IndexKey::Column(id) => Some(id),
+            IndexKey::Expr(_) => None,
         }));
     }
-    for column in columns.intersection(assigned) {
+    columns
+}
+
+/// Whether foreign keys may refer to rows by an index.
+fn names_rows(index: &IndexWriter) -> bool {
+    let of_columns = index.descriptor.parts.iter().all(|part| matches!(part.key, IndexKey::Column(_)));
+    index.descriptor.unique && index.descriptor.predicate.is_none() && of_columns
+}
+
+/// Whether any row gets another value in a column by which foreign keys may refer to it.
+fn changes_a_key(writer: &TableWriter, old: &Rows, new: &Rows, assigned: &HashSet<ColumnId>) -> PgResult<bool> {
+    for column in key_columns(writer).intersection(assigned) {
         if old.column(*column)?.to_data() != new.column(*column)?.to_data() {
             return Ok(true);
         }
@@ -269,7 +280,7 @@ async fn check_unique(
         (0..limit).filter(|row| old_keys.get(*row) != new_keys.get(*row)).for_each(|row| wanted.push(new_keys.get(row)));
         let mut moves = Moves::default();
         if !wanted.is_empty() {
-            txn.lock_rows(storage, &wanted, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+            txn.lock_rows(storage, &wanted, LockStrength::Key, LockWait::Wait, &writer.table.name).await?;
             let family = writer.codec.families.first().map(|f| f.id).ok_or_else(|| PgError::internal("a table without families"))?;
             let list: Vec<&[u8]> = wanted.iter().collect();
             let found = txn.newest_view().exists(storage, family, &list).await?;
@@ -290,6 +301,7 @@ async fn check_unique(
         };
         let mut pairs: Pairs = Vec::with_capacity(limit);
         let mut wanted: Vec<Vec<u8>> = Vec::new();
+        let mut left = KeyList::new();
         for row in 0..limit {
             let key = |entries: &Entries<'_>, row_key: &[u8]| -> PgResult<Option<Vec<u8>>> {
                 if !entries.is_exclusive(row) {
@@ -304,14 +316,19 @@ async fn check_unique(
                 pairs.push((None, None));
             } else {
                 wanted.extend(new.clone());
+                if let Some(old) = old.as_deref().filter(|_| !names_rows(index)) {
+                    left.push(old);
+                }
                 pairs.push((old, new));
             }
         }
+        // The rows' locks say nothing of keys by which no foreign key refers to them.
+        txn.lock_rows(index.codec.storage, &left, LockStrength::Key, LockWait::Wait, &writer.table.name).await?;
         let mut moves = Moves::default();
         if !wanted.is_empty() {
             let mut list = KeyList::new();
             wanted.iter().for_each(|k| list.push(k));
-            txn.lock_rows(index.codec.storage, &list, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+            txn.lock_rows(index.codec.storage, &list, LockStrength::Key, LockWait::Wait, &writer.table.name).await?;
             let keys: Vec<&[u8]> = wanted.iter().map(Vec::as_slice).collect();
             let mut found = lookup::live_entries(&txn.newest_view(), writer, index, &keys).await?;
             if !found.is_empty() {
@@ -355,7 +372,7 @@ async fn check_unique(
 /// # Errors
 /// A row changed behind the snapshot.
 pub async fn delete(writer: &TableWriter, work: &mut ForeignKeyWork, old: &Rows, freshness: Freshness) -> PgResult<Written> {
-    let Claimed { source, keys } = claim(writer, keys_read(writer, old)?, LockStrength::Update, freshness).await?;
+    let Claimed { source, keys } = claim(writer, keys_read(writer, old)?, LockStrength::Key, freshness).await?;
     let old = old.at(&source)?;
     let entries = writer.indexes.iter().map(|index| index.entries(&old)).collect::<PgResult<Vec<_>>>()?;
     let mut scratch = Vec::new();

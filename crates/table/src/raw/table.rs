@@ -171,7 +171,7 @@ impl RawTable {
         let mut keys = KeyList::new();
         keys.push(key);
         txn.start_statement().await?;
-        txn.lock_rows(self.table.storage, &keys, LockStrength::Update, LockWait::Wait, &self.table.name).await?;
+        txn.lock_rows(self.table.storage, &keys, LockStrength::Key, LockWait::Wait, &self.table.name).await?;
         let (stored, row) = self.stored(key).await?;
         let (changes, out) = decide(row)?;
         let mut cells: Vec<(Vec<u8>, Vec<u8>)> = Vec::with_capacity(changes.len());
@@ -264,7 +264,7 @@ impl RawTable {
         keys.push(key);
         let work = async {
             txn.start_statement().await?;
-            txn.lock_rows(self.table.storage, &keys, LockStrength::Update, LockWait::Wait, &self.table.name).await?;
+            txn.lock_rows(self.table.storage, &keys, LockStrength::Key, LockWait::Wait, &self.table.name).await?;
             let (stored, _) = self.stored(key).await?;
             let gone = garbage(&as_cells(&stored), &self.limits(), clock::now(), keep_from)?;
             txn.write(|set| {

@@ -96,11 +96,21 @@ pub fn lock_failure(outcome: &Acquired, what: &str) -> PgError {
     }
 }
 
+/// What a group held of a lock before it was granted a mode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Grant {
+    /// Nothing.
+    New,
+    /// Other modes.
+    Stronger,
+    /// The mode.
+    Held,
+}
+
 /// What [`Locks::try_acquire`] says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tried {
-    /// As [`Acquired::Granted`].
-    Granted { new: bool },
+    Granted(Grant),
     /// Others are in the way.
     Busy,
     /// It is not known here: [`Locks::acquire`] asks.
@@ -138,6 +148,9 @@ pub trait Locks: Send + Sync {
     /// Whether a group holds a lock in other modes than this one: it would be strengthened.
     fn strengthens(&self, group: GroupId, id: LockId, mode: Mode) -> bool;
 
+    /// Whether others hold a lock in a mode.
+    fn others_hold(&self, group: GroupId, id: LockId, mode: Mode) -> bool;
+
     /// Keeps locks of many rows of a group in little memory; gives back those that are kept one by one.
     fn gather(&self, group: GroupId, locks: Vec<LockId>) -> Vec<LockId>;
 
@@ -150,8 +163,8 @@ pub trait Locks: Send + Sync {
     /// Gives up all modes of locks.
     fn release(&self, group: GroupId, ids: &[LockId]);
 
-    /// Gives up one mode of a lock.
-    fn release_mode(&self, group: GroupId, id: LockId, mode: Mode);
+    /// Gives up one mode of a lock; whether the group has others of it.
+    fn release_mode(&self, group: GroupId, id: LockId, mode: Mode) -> bool;
 
     /// Every lock of tables and advisory keys that is held, and every lock that is waited for, of this node: for `pg_locks`.
     fn overview(&self) -> Vec<LockInfo>;
@@ -171,7 +184,7 @@ impl Locks for LockManager {
 
     #[inline]
     fn try_acquire(&self, group: GroupId, id: LockId, mode: Mode) -> Tried {
-        LockManager::try_acquire(self, group, id, mode).map_or(Tried::Busy, |new| Tried::Granted { new })
+        LockManager::try_acquire(self, group, id, mode).map_or(Tried::Busy, Tried::Granted)
     }
 
     async fn acquire(&self, wanted: Wanted, ids: &[LockId], taken: &mut (dyn FnMut(usize, Option<bool>) + Send)) -> Result<(), Acquired> {
@@ -187,6 +200,10 @@ impl Locks for LockManager {
 
     fn strengthens(&self, group: GroupId, id: LockId, mode: Mode) -> bool {
         LockManager::strengthens(self, group, id, mode)
+    }
+
+    fn others_hold(&self, group: GroupId, id: LockId, mode: Mode) -> bool {
+        LockManager::others_hold(self, group, id, mode)
     }
 
     fn gather(&self, group: GroupId, locks: Vec<LockId>) -> Vec<LockId> {
@@ -205,8 +222,8 @@ impl Locks for LockManager {
         ids.iter().for_each(|id| LockManager::release(self, group, *id));
     }
 
-    fn release_mode(&self, group: GroupId, id: LockId, mode: Mode) {
-        LockManager::release_mode(self, group, id, mode);
+    fn release_mode(&self, group: GroupId, id: LockId, mode: Mode) -> bool {
+        LockManager::release_mode(self, group, id, mode)
     }
 
     fn overview(&self) -> Vec<LockInfo> {
@@ -254,10 +271,11 @@ impl Entry {
         self.first.iter_mut().chain(&mut self.more).find(|h| h.group == group)
     }
 
-    fn add(&mut self, group: GroupId, mode: Mode) -> bool {
+    fn add(&mut self, group: GroupId, mode: Mode) -> Grant {
         if let Some(holder) = self.held_by(group) {
+            let grant = if holder.modes & mode.bit() == 0 { Grant::Stronger } else { Grant::Held };
             holder.modes |= mode.bit();
-            return false;
+            return grant;
         }
         let holder = Holder { group, modes: mode.bit() };
         if self.first.is_none() {
@@ -265,7 +283,7 @@ impl Entry {
         } else {
             self.more.push(holder)
         }
-        true
+        Grant::New
     }
 
     fn remove(&mut self, group: GroupId) {
@@ -284,7 +302,7 @@ impl Entry {
     /// Whether one group alone holds it, and nobody waits.
     fn is_plain(&self, group: GroupId) -> Option<Mode> {
         let holder = self.first.filter(|h| h.group == group && self.more.is_empty() && self.queue.is_empty())?;
-        (0..4).rev().map(Mode).find(|mode| holder.modes & mode.bit() != 0)
+        Mode::OF_ROWS.into_iter().rev().find(|mode| holder.modes & mode.bit() != 0)
     }
 
     /// Who waits for this group already, and would be waited for. With rows it is a search that tells, as in PostgreSQL, where one waits
@@ -320,8 +338,8 @@ impl Entry {
                 continue;
             }
             if let Some(waiter) = self.queue.remove(at) {
-                let new = self.add(group, mode);
-                if waiter.grant.send(()).is_err() && new {
+                let grant = self.add(group, mode);
+                if waiter.grant.send(()).is_err() && grant == Grant::New {
                     // Its statement was cancelled in this moment.
                     self.remove(group);
                 }
@@ -436,6 +454,9 @@ impl ManyLocks {
 
 const SHARDS: usize = 64;
 
+/// How often one that goes on waiting looks for a cycle that another one has closed.
+const LATER_LOOKS: Duration = Duration::from_secs(30);
+
 /// All locks of a database.
 #[derive(Debug)]
 pub struct LockManager {
@@ -483,7 +504,7 @@ impl LockManager {
 
     /// Takes a lock if nobody is in the way; `None` if somebody is.
     #[must_use]
-    pub fn try_acquire(&self, group: GroupId, id: LockId, mode: Mode) -> Option<bool> {
+    pub fn try_acquire(&self, group: GroupId, id: LockId, mode: Mode) -> Option<Grant> {
         let mut shard = self.shard(id).lock();
         let entry = shard.entry(id).or_default();
         let acquired = self.try_entry(entry, group, id, mode);
@@ -493,11 +514,11 @@ impl LockManager {
         acquired
     }
 
-    fn try_entry(&self, entry: &mut Entry, group: GroupId, id: LockId, mode: Mode) -> Option<bool> {
+    fn try_entry(&self, entry: &mut Entry, group: GroupId, id: LockId, mode: Mode) -> Option<Grant> {
         let against = conflicts(id, mode);
         let held = entry.held_by(group).map(|h| h.modes);
         if held.is_some_and(|modes| modes & mode.bit() != 0) {
-            return Some(false);
+            return Some(Grant::Held);
         }
         if (entry.others(group) | self.many.others(group, id)) & against != 0 {
             return None;
@@ -518,6 +539,14 @@ impl LockManager {
         shard.get_mut(&id).and_then(|entry| entry.held_by(group)).is_some_and(|holder| holder.modes & mode.bit() == 0)
     }
 
+    /// Whether others hold a lock in a mode.
+    #[must_use]
+    pub fn others_hold(&self, group: GroupId, id: LockId, mode: Mode) -> bool {
+        let shard = self.shard(id).lock();
+        let single = shard.get(&id).map_or(0, |entry| entry.others(group));
+        (single | self.many.others(group, id)) & mode.bit() != 0
+    }
+
     /// Takes a lock, waiting for those in the way.
     pub async fn acquire(&self, group: GroupId, id: LockId, mode: Mode, wait: Wait) -> Acquired {
         self.acquire_watchful(group, id, mode, wait, self.deadlock_timeout).await
@@ -528,8 +557,8 @@ impl LockManager {
         let (ticket, granted, held_before) = {
             let mut shard = self.shard(id).lock();
             let entry = shard.entry(id).or_default();
-            if let Some(new) = self.try_entry(entry, group, id, mode) {
-                return Acquired::Granted { new };
+            if let Some(grant) = self.try_entry(entry, group, id, mode) {
+                return Acquired::Granted { new: grant == Grant::New };
             }
             if wait == Wait::Never {
                 if entry.is_free() {
@@ -572,6 +601,7 @@ impl LockManager {
             _ => None,
         };
         let mut pause = deadlock_timeout.max(Duration::from_millis(1));
+        let (mut first, mut closed) = (true, false);
         loop {
             let step = deadline.map_or(pause, |d| d.saturating_duration_since(Instant::now()).min(pause));
             if let Ok(result) = tokio::time::timeout(step, &mut granted).await {
@@ -580,11 +610,15 @@ impl LockManager {
             if deadline.is_some_and(|d| Instant::now() >= d) {
                 return Err(Acquired::TimedOut);
             }
-            if let Some(cycle) = self.find_cycle(place) {
+            // Cycles that are closed later are found by those who close them, as in PostgreSQL. Should one stay for long, this one ends it all the same.
+            let before = std::mem::replace(&mut closed, !first && self.cycle_of(place.group).is_some());
+            if (first || (before && closed))
+                && let Some(cycle) = self.find_cycle(place)
+            {
                 return Err(Acquired::Deadlock(cycle));
             }
-            // Later cycles are closed by others, who look themselves; this one looks again now and then all the same.
-            pause = pause.saturating_mul(2).min(deadlock_timeout.max(Duration::from_secs(2)));
+            first = false;
+            pause = deadlock_timeout.max(LATER_LOOKS);
         }
     }
 
@@ -665,13 +699,15 @@ impl LockManager {
         }
     }
 
-    /// Gives up one mode of a lock.
-    pub fn release_mode(&self, group: GroupId, id: LockId, mode: Mode) {
+    /// Gives up one mode of a lock; whether the group has others of it.
+    pub fn release_mode(&self, group: GroupId, id: LockId, mode: Mode) -> bool {
         let mut shard = self.shard(id).lock();
+        let mut left = 0;
         if let Some(entry) = shard.get_mut(&id) {
             if let Some(holder) = entry.held_by(group) {
                 holder.modes &= !mode.bit();
-                if holder.modes == 0 {
+                left = holder.modes;
+                if left == 0 {
                     entry.remove(group);
                 }
             }
@@ -680,6 +716,7 @@ impl LockManager {
                 shard.remove(&id);
             }
         }
+        left != 0
     }
 
     /// Every lock of tables and advisory keys that is held, and every lock that is waited for: for `pg_locks`.

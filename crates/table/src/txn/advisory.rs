@@ -84,7 +84,7 @@ impl AdvisoryLocks {
             count.transaction = count.transaction.saturating_sub(1);
             if count.session == 0 && count.transaction == 0 {
                 held.remove(&(id, mode));
-                self.services.locks().release_mode(self.group, id, mode);
+                let _ = self.services.locks().release_mode(self.group, id, mode);
             }
         }
     }
@@ -117,7 +117,7 @@ impl AdvisoryLocks {
     pub fn try_lock(&self, key: AdvisoryKey, shared: bool, transaction: bool) -> Option<bool> {
         let (id, mode) = (key.id(self.database), Self::mode(shared));
         match self.services.locks().try_acquire(self.group, id, mode) {
-            Tried::Granted { .. } => {
+            Tried::Granted(_) => {
                 self.count(id, mode, transaction);
                 Some(true)
             }
@@ -135,7 +135,7 @@ impl AdvisoryLocks {
         count.session -= 1;
         if count.session == 0 && count.transaction == 0 {
             held.remove(&(id, mode));
-            self.services.locks().release_mode(self.group, id, mode);
+            let _ = self.services.locks().release_mode(self.group, id, mode);
         }
         true
     }
@@ -156,7 +156,7 @@ impl AdvisoryLocks {
             change(count);
             let keep = count.session > 0 || count.transaction > 0;
             if !keep {
-                self.services.locks().release_mode(self.group, *id, *mode);
+                let _ = self.services.locks().release_mode(self.group, *id, *mode);
             }
             keep
         });

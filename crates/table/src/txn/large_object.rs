@@ -14,7 +14,7 @@ use crate::catalog::large_object::{
 };
 use crate::catalog::store::{LARGE_OBJECT_TABLE, decode, encode, note_large_objects};
 use crate::row::KeyList;
-use crate::services::locks::{LockId, LockStrength, LockWait, Mode};
+use crate::services::locks::{LockId, LockStrength, LockWait};
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -214,7 +214,7 @@ impl Transaction {
     /// locked is there as long as it is.
     #[must_use]
     pub fn try_lock_large_object(&self, oid: Oid) -> Option<bool> {
-        self.try_lock_row(LockId::row(LARGE_OBJECT_TABLE, &description_key(self.database(), oid)), Mode::from(LockStrength::Update))
+        self.try_lock_row(LockId::row(LARGE_OBJECT_TABLE, &description_key(self.database(), oid)), LockStrength::Update)
     }
 
     /// Locks an object for writing; it need not be there.

@@ -35,7 +35,7 @@ pub use crate::services::locks::{GroupId, LockStrength, LockWait, TableLockMode}
 pub use overlay::Overlay;
 pub use row_change::RowChange;
 pub use spill_space::SpillSpace;
-pub use transaction::{Isolation, Transaction};
+pub use transaction::{Isolation, KeyLock, Transaction};
 pub use transactions::{Transactions, TxnOptions};
 pub use view::{RangeRead, ReadView, ViewScan};
 pub use write_set::WriteSet;

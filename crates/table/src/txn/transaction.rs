@@ -12,6 +12,7 @@ mod locking;
 mod savepoints;
 
 use self::commit::serialization_danger;
+pub use self::locking::KeyLock;
 use super::advisory::AdvisoryLocks;
 use super::deferred::DeferredWork;
 use super::large_object::OpenObjects;

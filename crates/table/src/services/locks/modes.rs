@@ -30,6 +30,9 @@ impl Mode {
     pub const SHARE: Mode = Mode(1);
     pub const NO_KEY_UPDATE: Mode = Mode(2);
     pub const UPDATE: Mode = Mode(3);
+    pub const KEY: Mode = Mode(4);
+    /// The weakest first.
+    pub(super) const OF_ROWS: [Mode; 5] = [Mode::KEY_SHARE, Mode::SHARE, Mode::NO_KEY_UPDATE, Mode::UPDATE, Mode::KEY];
 
     pub const ADVISORY_SHARED: Mode = Mode(0);
     pub const ADVISORY_EXCLUSIVE: Mode = Mode(1);
@@ -46,6 +49,9 @@ pub enum LockStrength {
     Share,
     NoKeyUpdate,
     Update,
+    /// Beside the four of PostgreSQL's rows, with the conflicts of `Update`: whoever inserts, deletes or changes a key has it. Only while somebody
+    /// has it, it is not settled whether there is a row of the key.
+    Key,
 }
 
 /// What is done about a row that another transaction has locked.
@@ -64,6 +70,7 @@ impl From<LockStrength> for Mode {
             LockStrength::Share => Mode::SHARE,
             LockStrength::NoKeyUpdate => Mode::NO_KEY_UPDATE,
             LockStrength::Update => Mode::UPDATE,
+            LockStrength::Key => Mode::KEY,
         }
     }
 }
@@ -116,7 +123,7 @@ impl From<TableLockMode> for Mode {
 }
 
 /// By mode, the modes that it conflicts with.
-const ROW_CONFLICTS: [u8; 4] = [0b1000, 0b1100, 0b1110, 0b1111];
+const ROW_CONFLICTS: [u8; 5] = [0b1_1000, 0b1_1100, 0b1_1110, 0b1_1111, 0b1_1111];
 const TABLE_CONFLICTS: [u8; 8] = [0b1000_0000, 0b1100_0000, 0b1111_0000, 0b1111_1000, 0b1110_1100, 0b1111_1100, 0b1111_1110, 0b1111_1111];
 const ADVISORY_CONFLICTS: [u8; 2] = [0b10, 0b11];
 

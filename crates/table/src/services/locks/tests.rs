@@ -12,7 +12,7 @@ const C: GroupId = GroupId(3);
 #[test]
 fn matrices_are_postgresqls() {
     // Rows of the documentation's tables, "X" for a conflict.
-    let rows = ["...X", "..XX", ".XXX", "XXXX"];
+    let rows = ["...XX", "..XXX", ".XXXX", "XXXXX", "XXXXX"];
     let tables = [".......X", "......XX", "....XXXX", "...XXXXX", "..XX.XXX", "..XXXXXX", ".XXXXXXX", "XXXXXXXX"];
     for (id, matrix) in [(LockId::Row(1), &rows[..]), (LockId::Table(1), &tables[..])] {
         for (a, line) in matrix.iter().enumerate() {
@@ -47,13 +47,13 @@ async fn a_waiter_gets_the_lock_when_it_is_released_and_later_ones_queue() {
 async fn who_shares_a_row_does_not_wait_for_those_who_wait_for_it_alone() {
     let locks = Arc::new(LockManager::default());
     let id = LockId::Row(1);
-    assert_eq!(locks.try_acquire(A, id, Mode::SHARE), Some(true));
+    assert_eq!(locks.try_acquire(A, id, Mode::SHARE), Some(Grant::New));
     let l = Arc::clone(&locks);
     let b = tokio::spawn(async move { l.acquire(B, id, Mode::UPDATE, Wait::Until(None)).await });
     while locks.waiting.lock().is_empty() {
         tokio::task::yield_now().await;
     }
-    assert_eq!(locks.try_acquire(C, id, Mode::SHARE), Some(true));
+    assert_eq!(locks.try_acquire(C, id, Mode::SHARE), Some(Grant::New));
     locks.release(A, id);
     locks.release(C, id);
     assert_eq!(b.await.unwrap(), Acquired::Granted { new: true });
@@ -67,7 +67,7 @@ async fn readers_overtake_where_that_undoes_a_cycle() {
     for looks in [A, B] {
         let locks = Arc::new(LockManager::default());
         let (x, y) = (LockId::Table(1), LockId::Table(2));
-        assert_eq!((locks.try_acquire(A, x, share), locks.try_acquire(B, y, share)), (Some(true), Some(true)));
+        assert_eq!((locks.try_acquire(A, x, share), locks.try_acquire(B, y, share)), (Some(Grant::New), Some(Grant::New)));
         let mut tasks = Vec::new();
         for (n, (group, id, mode)) in [(C, x, exclusive), (d, y, exclusive), (A, y, share), (B, x, share)].into_iter().enumerate() {
             let l = Arc::clone(&locks);
@@ -99,7 +99,7 @@ async fn who_goes_before_others_leaves_their_order() {
     let (share, update, exclusive): (Mode, Mode, Mode) =
         (TableLockMode::AccessShare.into(), TableLockMode::ShareUpdateExclusive.into(), TableLockMode::AccessExclusive.into());
     let d = GroupId(4);
-    assert_eq!((locks.try_acquire(A, x, update), locks.try_acquire(B, y, share)), (Some(true), Some(true)));
+    assert_eq!((locks.try_acquire(A, x, update), locks.try_acquire(B, y, share)), (Some(Grant::New), Some(Grant::New)));
     let mut tasks = Vec::new();
     for (n, (group, id, mode)) in [(B, x, update), (C, y, exclusive), (d, y, exclusive)].into_iter().enumerate() {
         let (l, patience) = (Arc::clone(&locks), Duration::from_secs(600));
@@ -122,7 +122,7 @@ async fn who_goes_before_others_leaves_their_order() {
 async fn who_would_wait_for_one_that_waits_for_it_is_reported_at_once() {
     let locks = Arc::new(LockManager::default());
     let (id, share, exclusive) = (LockId::Table(1), TableLockMode::AccessShare.into(), TableLockMode::AccessExclusive.into());
-    assert_eq!((locks.try_acquire(A, id, share), locks.try_acquire(B, id, share)), (Some(true), Some(true)));
+    assert_eq!((locks.try_acquire(A, id, share), locks.try_acquire(B, id, share)), (Some(Grant::New), Some(Grant::New)));
     let (l, patience) = (Arc::clone(&locks), Duration::from_secs(600));
     let a = tokio::spawn(async move { l.acquire_watchful(A, id, exclusive, Wait::Until(None), patience).await });
     while locks.waiting.lock().is_empty() {
@@ -204,12 +204,12 @@ async fn one_of_a_cycle_is_reported() {
 fn an_upgrade_goes_before_the_queue() {
     let locks = LockManager::default();
     let id = LockId::Row(9);
-    assert_eq!(locks.try_acquire(A, id, Mode::KEY_SHARE), Some(true));
-    assert_eq!(locks.try_acquire(B, id, Mode::KEY_SHARE), Some(true));
-    assert_eq!(locks.try_acquire(A, id, Mode::NO_KEY_UPDATE), Some(false));
+    assert_eq!(locks.try_acquire(A, id, Mode::KEY_SHARE), Some(Grant::New));
+    assert_eq!(locks.try_acquire(B, id, Mode::KEY_SHARE), Some(Grant::New));
+    assert_eq!(locks.try_acquire(A, id, Mode::NO_KEY_UPDATE), Some(Grant::Stronger));
     assert_eq!(locks.try_acquire(A, id, Mode::UPDATE), None);
     locks.release(B, id);
-    assert_eq!(locks.try_acquire(A, id, Mode::UPDATE), Some(false));
+    assert_eq!(locks.try_acquire(A, id, Mode::UPDATE), Some(Grant::Stronger));
 }
 
 /// Random steps of a few groups on a few locks: nobody ever holds what conflicts, and in the end everything is free.
@@ -229,7 +229,7 @@ fn random_steps_never_grant_a_conflict() {
                 held.remove(&(group, lock));
                 continue;
             }
-            let mode = Mode(rng.random_range(0..4));
+            let mode = Mode(rng.random_range(0..5));
             let free = held.iter().all(|((g, l), modes)| *g == group || *l != lock || modes & conflicts(id, mode) == 0);
             let granted = locks.try_acquire(GroupId(group), id, mode).is_some();
             assert_eq!(granted, free);
@@ -250,22 +250,22 @@ async fn locks_of_very_many_rows_take_little_and_still_hold() {
     let ids: Vec<LockId> = (0..200_000u64).map(|n| LockId::row(TableId(1), &n.to_be_bytes())).collect();
     let mut kept = Vec::new();
     for some in ids.chunks(40_000) {
-        some.iter().for_each(|id| assert_eq!(locks.try_acquire(A, *id, Mode::UPDATE), Some(true)));
+        some.iter().for_each(|id| assert_eq!(locks.try_acquire(A, *id, Mode::UPDATE), Some(Grant::New)));
         kept.extend(locks.gather(A, some.to_vec()));
     }
     assert!(kept.is_empty());
     assert!(locks.shards.iter().all(|s| s.lock().is_empty()));
     let shared = LockId::row(TableId(2), b"parent");
-    assert_eq!(locks.try_acquire(A, shared, Mode::KEY_SHARE), Some(true));
+    assert_eq!(locks.try_acquire(A, shared, Mode::KEY_SHARE), Some(Grant::New));
     assert!(locks.gather(A, vec![shared, LockId::Table(7)]) == [LockId::Table(7)]);
-    assert_eq!(locks.try_acquire(B, shared, Mode::NO_KEY_UPDATE), Some(true), "modes are kept");
+    assert_eq!(locks.try_acquire(B, shared, Mode::NO_KEY_UPDATE), Some(Grant::New), "modes are kept");
     assert_eq!(locks.try_acquire(B, shared, Mode::UPDATE), None);
     assert!(ids.iter().all(|id| locks.try_acquire(B, *id, Mode::KEY_SHARE).is_none()));
     // Its own locks are no obstacle, and there are no false alarms: strangers with many rows each would deadlock by two.
-    assert_eq!(locks.try_acquire(A, ids[0], Mode::UPDATE), Some(true));
+    assert_eq!(locks.try_acquire(A, ids[0], Mode::UPDATE), Some(Grant::New));
     locks.release(A, ids[0]);
     let others: Vec<LockId> = (0..200_000u64).map(|n| LockId::row(TableId(3), &n.to_be_bytes())).collect();
-    assert!(others.iter().all(|id| locks.try_acquire(C, *id, Mode::UPDATE) == Some(true)));
+    assert!(others.iter().all(|id| locks.try_acquire(C, *id, Mode::UPDATE) == Some(Grant::New)));
     assert!(locks.gather(C, others).is_empty());
     locks.release_many(C, 0);
 
@@ -278,21 +278,21 @@ async fn locks_of_very_many_rows_take_little_and_still_hold() {
         tokio::task::yield_now().await;
     }
     assert_eq!(locks.blockers(C), [A]);
-    assert_eq!(locks.try_acquire(C, LockId::Advisory(1, 1, 5), Mode::ADVISORY_EXCLUSIVE), Some(true));
+    assert_eq!(locks.try_acquire(C, LockId::Advisory(1, 1, 5), Mode::ADVISORY_EXCLUSIVE), Some(Grant::New));
     assert!(matches!(
         locks.acquire(A, LockId::Advisory(1, 1, 5), Mode::ADVISORY_EXCLUSIVE, Wait::Until(None)).await,
         Acquired::Deadlock(_)
     ));
     let mark = locks.seal(A);
     let more: Vec<LockId> = (0..100u64).map(|n| LockId::row(TableId(4), &n.to_be_bytes())).collect();
-    more.iter().for_each(|id| assert_eq!(locks.try_acquire(A, *id, Mode::UPDATE), Some(true)));
+    more.iter().for_each(|id| assert_eq!(locks.try_acquire(A, *id, Mode::UPDATE), Some(Grant::New)));
     assert!(locks.gather(A, more.clone()).is_empty());
     assert_eq!(locks.try_acquire(B, more[5], Mode::UPDATE), None);
     locks.release_many(A, mark);
-    assert_eq!(locks.try_acquire(B, more[5], Mode::UPDATE), Some(true), "back to the savepoint");
+    assert_eq!(locks.try_acquire(B, more[5], Mode::UPDATE), Some(Grant::New), "back to the savepoint");
     assert_eq!(locks.try_acquire(B, ids[5], Mode::UPDATE), None);
     locks.release_many(A, 0);
     assert_eq!(c.await.unwrap(), Acquired::Granted { new: true });
-    assert_eq!(locks.try_acquire(B, ids[5], Mode::UPDATE), Some(true));
+    assert_eq!(locks.try_acquire(B, ids[5], Mode::UPDATE), Some(Grant::New));
     assert!(!locks.many.any.load(Ordering::Acquire));
 }

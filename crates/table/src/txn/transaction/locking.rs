@@ -4,10 +4,30 @@ use super::{Isolation, Transaction};
 use crate::catalog::{Oid, PUBLIC_OID};
 use crate::failure::{concurrent_update, statement_retry};
 use crate::row::KeyList;
-use crate::services::locks::{LockId, LockStrength, LockWait, Mode, TableLockMode, Tried, Wait, Wanted, lock_failure};
+use crate::services::locks::{Grant, LockId, LockStrength, LockWait, Mode, TableLockMode, Tried, Wait, Wanted, lock_failure};
 use std::collections::HashSet;
 use stoa_pg::PgResult;
 use stoa_store::{TableId, Timestamp};
+
+/// What [`Transaction::try_lock_key`] says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeyLock {
+    /// The key is locked, and was not before.
+    Taken,
+    Held,
+    /// Others have the row, none of whom inserts or deletes it or changes its key.
+    Settled,
+    /// Another inserts or deletes the row, or changes its key.
+    Unsettled,
+}
+
+fn grant_of(new: bool, stronger: bool) -> Grant {
+    match (new, stronger) {
+        (true, _) => Grant::New,
+        (false, true) => Grant::Stronger,
+        (false, false) => Grant::Held,
+    }
+}
 
 /// Locks of rows that are held one by one.
 const MANY_LOCKS: usize = 32 << 10;
@@ -29,13 +49,11 @@ impl Transaction {
         let mode = Mode::from(strength);
         let locks = self.transactions.locks();
         let mut out = Vec::with_capacity(keys.len());
-        let in_savepoint = self.in_savepoint();
         for (at, key) in keys.iter().enumerate() {
             let id = LockId::row(table, key);
-            let stronger = in_savepoint && locks.strengthens(self.group, id, mode);
             match locks.try_acquire(self.group, id, mode) {
-                Tried::Granted { new } => {
-                    self.keep_lock(id, new, stronger.then_some(mode));
+                Tried::Granted(grant) => {
+                    self.keep_lock(id, mode, grant);
                     out.push(true);
                 }
                 Tried::Busy if wait == LockWait::SkipLocked => out.push(false),
@@ -72,35 +90,90 @@ impl Transaction {
             self.waits();
         }
         let locks = self.transactions.locks();
-        let in_savepoint = self.in_savepoint();
-        let stronger: Vec<bool> = ids.iter().map(|id| in_savepoint && locks.strengthens(self.group, *id, mode)).collect();
+        let stronger: Vec<bool> = ids.iter().map(|id| locks.strengthens(self.group, *id, mode)).collect();
         let wanted = Wanted { group: self.group, mode, wait, deadlock_timeout: self.deadlock_timeout(), skip };
         let mut taken = |at: usize, new: Option<bool>| {
             if let (Some(new), Some(id)) = (new, ids.get(at)) {
-                self.keep_lock(*id, new, stronger.get(at).is_some_and(|stronger| *stronger).then_some(mode));
+                self.keep_lock(*id, mode, grant_of(new, stronger.get(at).is_some_and(|stronger| *stronger)));
             }
             held.push(new.is_some());
         };
         locks.acquire(wanted, ids, &mut taken).await.map_err(|other| lock_failure(&other, &what()))
     }
 
-    /// How many locks are held one by one: to be given to [`Transaction::release_since`].
+    /// Asks for the lock of a key that is to be inserted, and waits for nobody.
+    #[must_use]
+    pub fn try_lock_key(&self, id: LockId) -> KeyLock {
+        let locks = self.transactions.locks();
+        match locks.try_acquire(self.group, id, Mode::KEY) {
+            Tried::Granted(grant) => {
+                self.keep_lock(id, Mode::KEY, grant);
+                if grant == Grant::Held { KeyLock::Held } else { KeyLock::Taken }
+            }
+            _ if locks.others_hold(self.group, id, Mode::KEY) => KeyLock::Unsettled,
+            _ => KeyLock::Settled,
+        }
+    }
+
+    /// Whether another transaction is inserting or deleting the row of a key, or changing the key.
+    #[must_use]
+    pub fn is_unsettled(&self, id: LockId) -> bool {
+        self.transactions.locks().others_hold(self.group, id, Mode::KEY)
+    }
+
+    /// Waits until no other transaction inserts or deletes the row of a key, or changes the key.
+    ///
+    /// # Errors
+    /// 55P03, 40P01.
+    pub async fn wait_until_settled(&self, id: LockId, relation: &str) -> PgResult<()> {
+        let mark = self.locks_held();
+        if self.lock_row(id, LockStrength::KeyShare, relation).await? {
+            self.give_back(mark, &[id], LockStrength::KeyShare);
+        }
+        Ok(())
+    }
+
+    /// Locks a row or a key that is to be inserted, waiting for those who have it; whether it was not locked in this strength before.
+    ///
+    /// # Errors
+    /// 55P03, 40P01.
+    pub async fn lock_row(&self, id: LockId, strength: LockStrength, relation: &str) -> PgResult<bool> {
+        self.waits();
+        let (locks, mode) = (self.transactions.locks(), Mode::from(strength));
+        let stronger = locks.strengthens(self.group, id, mode);
+        let wait = self.patience(LockWait::Wait);
+        let wanted = Wanted { group: self.group, mode, wait, deadlock_timeout: self.deadlock_timeout(), skip: false };
+        let mut grant = Grant::Held;
+        let mut taken = |_, new: Option<bool>| {
+            grant = grant_of(new == Some(true), stronger);
+            self.keep_lock(id, mode, grant);
+        };
+        let what = || format!("row in relation \"{relation}\"");
+        locks.acquire(wanted, &[id], &mut taken).await.map_err(|other| lock_failure(&other, &what()))?;
+        Ok(grant != Grant::Held)
+    }
+
+    /// How many locks are held one by one: to be told to [`Transaction::give_back`].
     #[must_use]
     pub fn locks_held(&self) -> usize {
         self.state.lock().locks.len()
     }
 
-    /// Gives up some of the locks that were taken since: nothing was done under them.
-    pub fn release_since(&self, mark: usize, unused: &HashSet<LockId>) {
+    /// Gives up a mode of some of the locks that were taken in it since: nothing was done under them.
+    pub fn give_back(&self, mark: usize, unused: &[LockId], strength: LockStrength) {
+        if unused.is_empty() {
+            return;
+        }
+        let (locks, mode) = (self.transactions.locks(), Mode::from(strength));
+        let given_up: HashSet<LockId> = unused.iter().copied().filter(|id| !locks.release_mode(self.group, *id, mode)).collect();
         let mut state = self.state.lock();
         let mark = mark.min(state.locks.len());
-        let (given_up, kept): (Vec<_>, Vec<_>) = state.locks.split_off(mark).into_iter().partition(|id| unused.contains(id));
-        state.locks.extend(kept);
-        self.transactions.locks().release(self.group, &given_up);
+        let since = state.locks.split_off(mark);
+        state.locks.extend(since.into_iter().filter(|id| !given_up.contains(id)));
     }
 
     /// Keeps the locks of very many rows in little memory.
-    fn gather_locks(&self) {
+    pub fn gather_locks(&self) {
         let mut state = self.state.lock();
         let from = state.savepoints.last().map_or(0, |s| s.locks);
         if state.locks.len().saturating_sub(from) < MANY_LOCKS {
@@ -127,42 +200,37 @@ impl Transaction {
     /// Locks a table if it is known at once that nobody is in the way; whether it is locked.
     #[must_use]
     pub fn try_lock_table(&self, table: Oid, mode: TableLockMode) -> bool {
-        self.try_lock_id(LockId::Table(table), mode.into()) == (Tried::Granted { new: false })
+        matches!(self.try_lock_id(LockId::Table(table), mode.into()), Tried::Granted(_))
     }
 
-    /// Takes a lock for the transaction; of what is granted nothing is new to whoever asks.
+    /// Takes a lock for the transaction.
     fn try_lock_id(&self, id: LockId, mode: Mode) -> Tried {
-        let locks = self.transactions.locks();
-        let stronger = self.in_savepoint() && locks.strengthens(self.group, id, mode);
-        match locks.try_acquire(self.group, id, mode) {
-            Tried::Granted { new } => {
-                self.keep_lock(id, new, stronger.then_some(mode));
-                Tried::Granted { new: false }
-            }
-            other => other,
+        let tried = self.transactions.locks().try_acquire(self.group, id, mode);
+        if let Tried::Granted(grant) = tried {
+            self.keep_lock(id, mode, grant);
         }
+        tried
     }
 
-    /// Locks a row if nobody is in the way: `Some` if it is locked, with whether it was not before.
-    pub(in crate::txn) fn try_lock_row(&self, id: LockId, mode: Mode) -> Option<bool> {
-        let locks = self.transactions.locks();
-        let stronger = self.in_savepoint() && locks.strengthens(self.group, id, mode);
-        let Tried::Granted { new } = locks.try_acquire(self.group, id, mode) else { return None };
-        self.keep_lock(id, new, stronger.then_some(mode));
-        Some(new || stronger)
+    /// Locks a row if nobody is in the way: `Some` if it is locked, with whether it was not locked in this strength before.
+    #[must_use]
+    pub fn try_lock_row(&self, id: LockId, strength: LockStrength) -> Option<bool> {
+        let Tried::Granted(grant) = self.try_lock_id(id, strength.into()) else { return None };
+        Some(grant != Grant::Held)
     }
 
-    fn in_savepoint(&self) -> bool {
-        !self.state.lock().savepoints.is_empty()
-    }
-
-    /// A lock that was taken for the transaction goes with it; one that was held before and is held in a further mode, `stronger`, goes
-    /// back to what it was with a savepoint.
-    fn keep_lock(&self, id: LockId, new: bool, stronger: Option<Mode>) {
-        if new {
-            self.state.lock().locks.push(id);
-        } else if let Some(mode) = stronger {
-            self.state.lock().strengthened.push((id, mode));
+    /// A lock that was taken for the transaction goes with it; one that was held before and is held in a further mode goes back to what it
+    /// was with a savepoint.
+    fn keep_lock(&self, id: LockId, mode: Mode, grant: Grant) {
+        match grant {
+            Grant::Held => {}
+            Grant::New => self.state.lock().locks.push(id),
+            Grant::Stronger => {
+                let mut state = self.state.lock();
+                if !state.savepoints.is_empty() {
+                    state.strengthened.push((id, mode));
+                }
+            }
         }
     }
 
@@ -180,7 +248,7 @@ impl Transaction {
 
     /// Takes a lock for the transaction; whether it had to be waited for.
     pub(in crate::txn) async fn lock_id(&self, id: LockId, mode: Mode, wait: Wait, what: impl Fn() -> String) -> PgResult<bool> {
-        if matches!(self.try_lock_id(id, mode), Tried::Granted { .. }) {
+        if matches!(self.try_lock_id(id, mode), Tried::Granted(_)) {
             return Ok(false);
         }
         self.lock_in_order(&[id], mode, wait, false, &mut Vec::new(), what).await.map(|()| true)

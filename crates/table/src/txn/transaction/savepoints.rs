@@ -83,7 +83,7 @@ impl Transaction {
         let since = state.locks.split_off(savepoint.locks.min(state.locks.len()));
         self.transactions.locks().release(self.group, &since);
         for (id, mode) in state.strengthened.split_off(savepoint.strengthened.min(state.strengthened.len())) {
-            self.transactions.locks().release_mode(self.group, id, mode);
+            let _ = self.transactions.locks().release_mode(self.group, id, mode);
         }
         Ok(())
     }

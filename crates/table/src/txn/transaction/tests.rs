@@ -275,3 +275,51 @@ async fn a_transaction_that_writes_too_much_is_reported() {
     let error = (0..100u8).find_map(|n| txn.write(|set| set.put(T, &[n], F, &[], Some(&[0; 50]))).err()).unwrap();
     assert_eq!(error.code(), SqlState::PROGRAM_LIMIT_EXCEEDED);
 }
+
+#[tokio::test]
+async fn a_key_that_is_given_back_leaves_the_lock_as_it_was() {
+    let manager = world().await;
+    let (a, b) = (begin(&manager, 1, Isolation::ReadCommitted).await, begin(&manager, 2, Isolation::ReadCommitted).await);
+    let (x, y) = (LockId::row(T, b"x"), LockId::row(T, b"y"));
+    let at_once = |txn: &Arc<Transaction>, key: &'static [u8], strength| {
+        let txn = Arc::clone(txn);
+        async move { txn.lock_rows(T, &keys(&[key]), strength, LockWait::NoWait, "t").await.is_ok() }
+    };
+    assert!(at_once(&a, b"x", LockStrength::KeyShare).await);
+    a.savepoint("s").unwrap();
+    let mark = a.locks_held();
+    assert_eq!((a.try_lock_key(x), a.try_lock_key(y), a.try_lock_key(y)), (KeyLock::Taken, KeyLock::Taken, KeyLock::Held));
+    assert_eq!((b.try_lock_key(x), b.is_unsettled(y), a.is_unsettled(y)), (KeyLock::Unsettled, true, false));
+    // What has taken the place of the key's lock stays.
+    assert_eq!(a.try_lock_row(y, LockStrength::NoKeyUpdate), Some(true));
+    a.give_back(mark, &[x, y], LockStrength::Key);
+    assert_eq!((b.try_lock_key(x), b.try_lock_key(y), b.is_unsettled(x)), (KeyLock::Settled, KeyLock::Settled, false));
+    assert!(at_once(&b, b"x", LockStrength::NoKeyUpdate).await);
+    assert!(at_once(&b, b"y", LockStrength::KeyShare).await);
+    assert!(!at_once(&b, b"y", LockStrength::NoKeyUpdate).await);
+    a.rollback_to("s").await.unwrap();
+    assert!(at_once(&b, b"y", LockStrength::NoKeyUpdate).await);
+    assert!(!at_once(&b, b"x", LockStrength::Update).await, "the lock from before the savepoint is still there");
+    a.rollback().await;
+    assert!(at_once(&b, b"x", LockStrength::Update).await);
+    assert_eq!(b.try_lock_key(x), KeyLock::Taken);
+    b.rollback().await;
+    assert_eq!(a.locks_held() + b.locks_held(), 0);
+}
+
+#[tokio::test]
+async fn who_looks_for_a_key_waits_for_whoever_changes_it_and_for_nobody_else() {
+    let manager = world().await;
+    let (a, b) = (begin(&manager, 1, Isolation::ReadCommitted).await, begin(&manager, 2, Isolation::ReadCommitted).await);
+    let x = LockId::row(T, b"x");
+    assert_eq!(a.try_lock_row(x, LockStrength::Update), Some(true));
+    assert_eq!(b.try_lock_key(x), KeyLock::Settled);
+    assert_eq!(a.try_lock_key(x), KeyLock::Taken);
+    assert_eq!(b.try_lock_key(x), KeyLock::Unsettled);
+    b.set_patience(Some(Duration::from_millis(1)), Duration::from_secs(1), Durability::default());
+    assert_eq!(b.wait_until_settled(x, "t").await.unwrap_err().code().as_str(), "55P03");
+    a.rollback().await;
+    b.wait_until_settled(x, "t").await.unwrap();
+    assert_eq!(b.locks_held(), 0);
+    b.rollback().await;
+}
