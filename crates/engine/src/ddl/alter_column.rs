@@ -400,7 +400,7 @@ pub(super) async fn check_references(work: Work<'_>, oid: Oid, columns: &[Column
                 continue;
             }
             let Some(target) = catalog.table(key.referenced_table) else { continue };
-            super::builder::check_comparable(&key.name.name, table, &key.columns, target, &key.referenced_columns)?;
+            super::alter_constraint::check_comparable(&key.name.name, table, &key.columns, target, &key.referenced_columns)?;
             if key.validated {
                 validate_foreign_key(work, table, key).await?;
             }

@@ -99,6 +99,57 @@ pub(super) async fn validate_check(work: Work<'_>, table: &TableDescriptor, name
     Ok(())
 }
 
+/// 42804 unless the columns of a foreign key compare with those that they refer to.
+pub(super) fn check_comparable(
+    name: &str,
+    table: &TableDescriptor,
+    columns: &[ColumnId],
+    target: &TableDescriptor,
+    referenced: &[ColumnId],
+) -> PgResult<()> {
+    for (own, other) in columns.iter().zip(referenced) {
+        let (Some(own), Some(other)) = (table.column(*own), target.column(*other)) else { continue };
+        if !comparable(&own.ty.ty, &other.ty.ty) {
+            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("foreign key constraint \"{name}\" cannot be implemented"))
+                .detail(format!(
+                    "Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.",
+                    own.name, other.name, own.ty.ty, other.ty.ty
+                )));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a column of type `own` may refer to one of type `key`: they compare in one family, or the one becomes the other of itself.
+fn comparable(own: &PgType, key: &PgType) -> bool {
+    use PgType::{
+        Bpchar, Char, Date, Float4, Float8, Int2, Int4, Int8, Interval, Name, Numeric, Oid, Text, Time, Timestamp, Timestamptz, Timetz,
+        Varchar,
+    };
+    own == key
+        || matches!(
+            (own, key),
+            (Int2 | Int4 | Int8, Int2 | Int4 | Int8 | Numeric | Float4 | Float8 | Oid)
+                | (Float4 | Float8 | Numeric, Float4 | Float8)
+                | (Text | Varchar | Bpchar | Name | Char, Text | Varchar)
+                | (Text | Varchar | Bpchar, Bpchar | Name)
+                | (Date | Timestamp | Timestamptz, Date | Timestamp | Timestamptz)
+                | (Time, Timetz | Interval)
+        )
+}
+
+/// What a column of type `own` is cast to before it is compared with a key, where `=` itself would compare in another type.
+fn cast_before(own: &PgType, key: &PgType) -> Option<&'static str> {
+    use PgType::{Bpchar, Float4, Float8, Int2, Int4, Int8, Name, Numeric, Text, Varchar};
+    match (own, key) {
+        (Int2 | Int4 | Int8 | Numeric, Float4) => Some("float4"),
+        (Int2 | Int4 | Int8 | Numeric, Float8) => Some("float8"),
+        (Text | Varchar, Bpchar) => Some("bpchar"),
+        (Varchar | Bpchar, Name) => Some("name"),
+        _ => None,
+    }
+}
+
 pub(super) async fn validate_foreign_key(
     work: Work<'_>,
     table: &TableDescriptor,
@@ -110,7 +161,17 @@ pub(super) async fn validate_foreign_key(
     let name_of = |t: &TableDescriptor, id: &ColumnId| t.column(*id).map_or_else(String::new, |c| c.name.clone());
     let own: Vec<String> = key.columns.iter().map(|id| name_of(table, id)).collect();
     let other: Vec<String> = key.referenced_columns.iter().map(|id| name_of(target, id)).collect();
-    let pairs: Vec<String> = own.iter().zip(&other).map(|(a, b)| format!("stoa_p.{} = stoa_f.{}", quote_name(b), quote_name(a))).collect();
+    let pairs: Vec<String> = key
+        .columns
+        .iter()
+        .zip(&key.referenced_columns)
+        .zip(own.iter().zip(&other))
+        .map(|((a, b), (own, other))| {
+            let cast = table.column(*a).zip(target.column(*b)).and_then(|(a, b)| cast_before(&a.ty.ty, &b.ty.ty));
+            let cast = cast.map_or_else(String::new, |ty| format!("::{ty}"));
+            format!("stoa_p.{} = stoa_f.{}{cast}", quote_name(other), quote_name(own))
+        })
+        .collect();
     let nulls: Vec<String> = own.iter().map(|a| format!("stoa_f.{} IS NOT NULL", quote_name(a))).collect();
     let list: Vec<String> = own.iter().map(|a| format!("stoa_f.{}", quote_name(a))).collect();
     let some = if key.match_full { nulls.join(" OR ") } else { nulls.join(" AND ") };

@@ -799,7 +799,7 @@ impl<'a> TableBuilder<'a> {
         }
         let names: Vec<String> = columns.iter().map(|id| self.column_name(*id)).collect();
         let name = self.constraint_name(constraint.name.as_ref(), Some(&names.join("_")), "fkey")?;
-        check_comparable(&name, &self.table, &columns, &target, &referenced)?;
+        super::alter_constraint::check_comparable(&name, &self.table, &columns, &target, &referenced)?;
         let (on_update, on_delete) = (action(references.on_update), action(references.on_delete));
         let keeps = |action: &ForeignKeyAction| matches!(action, ForeignKeyAction::NoAction | ForeignKeyAction::Restrict);
         if columns.iter().any(|id| self.table.column(*id).is_some_and(|c| c.generated.is_some())) {
@@ -1005,45 +1005,6 @@ pub(crate) fn check_identity_type(ty: &PgType) -> PgResult<()> {
         PgType::Int2 | PgType::Int4 | PgType::Int8 => Ok(()),
         _ => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "identity column type must be smallint, integer, or bigint")),
     }
-}
-
-/// 42804 unless the columns of a foreign key compare with those that they refer to.
-pub(crate) fn check_comparable(
-    name: &str,
-    table: &TableDescriptor,
-    columns: &[ColumnId],
-    target: &TableDescriptor,
-    referenced: &[ColumnId],
-) -> PgResult<()> {
-    for (own, other) in columns.iter().zip(referenced) {
-        let (Some(own), Some(other)) = (table.column(*own), target.column(*other)) else { continue };
-        if !comparable(&own.ty.ty, &other.ty.ty) {
-            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("foreign key constraint \"{name}\" cannot be implemented"))
-                .detail(format!(
-                    "Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.",
-                    own.name, other.name, own.ty.ty, other.ty.ty
-                )));
-        }
-    }
-    Ok(())
-}
-
-/// Whether a column of type `own` may refer to one of type `key`: they compare in one family, or the one becomes the other of itself.
-fn comparable(own: &PgType, key: &PgType) -> bool {
-    use PgType::{
-        Bpchar, Char, Date, Float4, Float8, Int2, Int4, Int8, Interval, Name, Numeric, Oid, Text, Time, Timestamp, Timestamptz, Timetz,
-        Varchar,
-    };
-    own == key
-        || matches!(
-            (own, key),
-            (Int2 | Int4 | Int8, Int2 | Int4 | Int8 | Numeric | Float4 | Float8 | Oid)
-                | (Float4 | Float8 | Numeric, Float4 | Float8)
-                | (Text | Varchar | Bpchar | Name | Char, Text | Varchar)
-                | (Text | Varchar | Bpchar, Bpchar | Name)
-                | (Date | Timestamp | Timestamptz, Date | Timestamp | Timestamptz)
-                | (Time, Timetz | Interval)
-        )
 }
 
 fn action(action: ReferenceAction) -> ForeignKeyAction {
