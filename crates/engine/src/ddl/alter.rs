@@ -558,6 +558,12 @@ async fn alter_constraint(work: Work<'_>, mut table: TableDescriptor, action: &A
             apply(work, &table, builder).await
         }
         AlterAction::DropConstraint { name, if_exists, cascade } => {
+            // Checks that wait may be those of the table that a foreign key refers to.
+            if let Some(key) = table.foreign_keys.iter().find(|key| key.name.name == fold(name))
+                && let Some(referenced) = work.catalog().table(key.referenced_table)
+            {
+                work.check_unused(referenced, "ALTER TABLE")?;
+            }
             let name = fold(name);
             let Some(oid) = constraint_oid(&table, &name) else {
                 if *if_exists {

@@ -110,7 +110,17 @@ pub(super) async fn validate_foreign_key(
     let name_of = |t: &TableDescriptor, id: &ColumnId| t.column(*id).map_or_else(String::new, |c| c.name.clone());
     let own: Vec<String> = key.columns.iter().map(|id| name_of(table, id)).collect();
     let other: Vec<String> = key.referenced_columns.iter().map(|id| name_of(target, id)).collect();
-    let pairs: Vec<String> = own.iter().zip(&other).map(|(a, b)| format!("stoa_p.{} = stoa_f.{}", quote_name(b), quote_name(a))).collect();
+    let pairs: Vec<String> = key
+        .columns
+        .iter()
+        .zip(&key.referenced_columns)
+        .zip(own.iter().zip(&other))
+        .map(|((a, b), (own, other))| {
+            let cast = table.column(*a).zip(target.column(*b)).and_then(|(a, b)| super::foreign_key::cast_before(&a.ty.ty, &b.ty.ty));
+            let cast = cast.map_or_else(String::new, |ty| format!("::{ty}"));
+            format!("stoa_p.{} = stoa_f.{}{cast}", quote_name(other), quote_name(own))
+        })
+        .collect();
     let nulls: Vec<String> = own.iter().map(|a| format!("stoa_f.{} IS NOT NULL", quote_name(a))).collect();
     let list: Vec<String> = own.iter().map(|a| format!("stoa_f.{}", quote_name(a))).collect();
     let some = if key.match_full { nulls.join(" OR ") } else { nulls.join(" AND ") };

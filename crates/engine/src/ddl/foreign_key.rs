@@ -143,7 +143,7 @@ fn not_deferred(target: &TableDescriptor, what: &str) -> PgError {
 }
 
 /// 42804 unless the columns of a foreign key compare with those that they refer to.
-pub(crate) fn check_comparable(
+pub(super) fn check_comparable(
     name: &str,
     table: &TableDescriptor,
     columns: &[ColumnId],
@@ -165,14 +165,32 @@ pub(crate) fn check_comparable(
 
 /// Whether a column of type `own` may refer to one of type `key`: they compare in one family, or the one becomes the other of itself.
 fn comparable(own: &PgType, key: &PgType) -> bool {
-    let integer = |ty: &PgType| matches!(ty, PgType::Int2 | PgType::Int4 | PgType::Int8);
-    let float = |ty: &PgType| matches!(ty, PgType::Float4 | PgType::Float8);
-    let date = |ty: &PgType| matches!(ty, PgType::Date | PgType::Timestamp | PgType::Timestamptz);
+    use PgType::{
+        Bpchar, Char, Date, Float4, Float8, Int2, Int4, Int8, Interval, Name, Numeric, Oid, Text, Time, Timestamp, Timestamptz, Timetz,
+        Varchar,
+    };
     own == key
-        || (integer(own) && (integer(key) || float(key) || *key == PgType::Numeric))
-        || (float(key) && (float(own) || *own == PgType::Numeric))
-        || (own.is_string() && key.is_string())
-        || (date(own) && date(key))
+        || matches!(
+            (own, key),
+            (Int2 | Int4 | Int8, Int2 | Int4 | Int8 | Numeric | Float4 | Float8 | Oid)
+                | (Float4 | Float8 | Numeric, Float4 | Float8)
+                | (Text | Varchar | Bpchar | Name | Char, Text | Varchar)
+                | (Text | Varchar | Bpchar, Bpchar | Name)
+                | (Date | Timestamp | Timestamptz, Date | Timestamp | Timestamptz)
+                | (Time, Timetz | Interval)
+        )
+}
+
+/// What a column of type `own` is cast to before it is compared with a key, where `=` itself would compare in another type.
+pub(super) fn cast_before(own: &PgType, key: &PgType) -> Option<&'static str> {
+    use PgType::{Bpchar, Float4, Float8, Int2, Int4, Int8, Name, Numeric, Text, Varchar};
+    match (own, key) {
+        (Int2 | Int4 | Int8 | Numeric, Float4) => Some("float4"),
+        (Int2 | Int4 | Int8 | Numeric, Float8) => Some("float8"),
+        (Text | Varchar, Bpchar) => Some("bpchar"),
+        (Varchar | Bpchar, Name) => Some("name"),
+        _ => None,
+    }
 }
 
 fn action(action: ReferenceAction) -> ForeignKeyAction {

@@ -13,7 +13,7 @@ use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::catalog::names::is_security_invoker;
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::utility::{MaintenanceTarget, NamedOption, OptionValue, TableLockMode};
-use stoa_table::catalog::{Oid, OnCommit, Privileges, Relation, RightsOf, TableDescriptor};
+use stoa_table::catalog::{CatalogSnapshot, Oid, OnCommit, Privileges, Relation, RightsOf, TableDescriptor};
 
 /// TRUNCATE: the tables get new places for their rows.
 pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_identity: bool, cascade: bool) -> PgResult<String> {
@@ -433,6 +433,12 @@ pub async fn end_of_transaction(ctx: &StatementContext) -> PgResult<()> {
     let catalog = work.catalog();
     for relation in catalog.relations().filter(|r| r.schema() == schema) {
         let Relation::Table(table) = &**relation else { continue };
+        if table.on_commit == OnCommit::DeleteRows {
+            check_emptied_together(&catalog, table)?;
+        }
+    }
+    for relation in catalog.relations().filter(|r| r.schema() == schema) {
+        let Relation::Table(table) = &**relation else { continue };
         match table.on_commit {
             OnCommit::PreserveRows => {}
             OnCommit::DeleteRows => empty(work, table.clone()).await?,
@@ -442,6 +448,18 @@ pub async fn end_of_transaction(ctx: &StatementContext) -> PgResult<()> {
                 dropping.follow();
                 dropping.execute().await?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// 0A000 if rows that stay would refer to a table whose rows go.
+fn check_emptied_together(catalog: &CatalogSnapshot, table: &TableDescriptor) -> PgResult<()> {
+    for other in catalog.referencing(table.oid).iter().filter_map(|oid| catalog.table(*oid)) {
+        if other.on_commit != OnCommit::DeleteRows {
+            return Err(PgError::new(SqlState::FEATURE_NOT_SUPPORTED, "unsupported ON COMMIT and foreign key combination").detail(
+                format!("Table \"{}\" references \"{}\", but they do not have the same ON COMMIT setting.", other.name, table.name),
+            ));
         }
     }
     Ok(())

@@ -70,6 +70,7 @@ pub async fn claim(writer: &TableWriter, index: &IndexWriter, entries: &Entries<
     let values = entries.parts.iter().map(|array| Ok(take(array, &positions, None)?)).collect::<PgResult<Vec<_>>>()?;
     txn.defer(Box::new(DeferredCheck {
         constraint: constraint.oid,
+        settings: Arc::clone(&writer.ctx.eval.settings),
         shows_values: may_read(&writer.ctx, &writer.table, columns_of_parts(&index.descriptor)),
         until_commit: txn.is_deferred(constraint),
         kind: CheckKind::Unique { table: Arc::clone(&writer.table), index: index.descriptor.oid, keys: doubtful, values },

@@ -11,6 +11,7 @@ use arrow::array::{Array, ArrayRef};
 use futures::future::BoxFuture;
 use std::any::Any;
 use std::sync::Arc;
+use stoa_pg::settings::ValueSettings;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::{EvalContext, PgError, PgResult};
@@ -26,7 +27,9 @@ use stoa_table::txn::{Isolation, Transaction};
 #[derive(Clone, Debug)]
 pub struct DeferredCheck {
     pub constraint: Oid,
-    /// Messages may show the values: the role that wrote the rows may read them.
+    /// The session's, when the rows were written: how values of different types compare, and are shown.
+    pub settings: Arc<ValueSettings>,
+    /// The role that wrote the rows may be told of their values.
     pub shows_values: bool,
     /// Until the commit, rather than until the end of the statement.
     pub until_commit: bool,
@@ -103,15 +106,25 @@ pub async fn run_constraints(txn: &Transaction, constraints: Option<&[Oid]>) -> 
 /// # Errors
 /// 23503, 23505.
 pub(super) async fn run(txn: &Transaction, check: &DeferredCheck) -> PgResult<()> {
+    let of = Checked { eval: EvalContext { settings: Arc::clone(&check.settings), ..EvalContext::default() }, shows_values: check.shows_values };
     match &check.kind {
         CheckKind::Unique { table, index, keys, values } => {
             super::deferrable_unique::check(txn, table, *index, keys, values, check.shows_values).await
         }
-        CheckKind::Child { child, fk, keys, values } => check_children(txn, child, fk, keys, values, check.shows_values).await,
+        CheckKind::Child { child, fk, keys, values } => check_children(txn, child, fk, keys, values, &of).await,
         CheckKind::Parent { parent, child, fk, values, may_return } => {
-            check_parents(txn, parent, child, fk, values, (*may_return, check.shows_values)).await
+            // Where the rows that refer are now: TRUNCATE may have moved them, or DROP taken them away.
+            let Some(child) = txn.catalog().shared_table(child.oid) else { return Ok(()) };
+            let Some(fk) = child.foreign_keys.iter().find(|key| key.name.oid == fk.name.oid) else { return Ok(()) };
+            check_parents(txn, parent, &child, fk, values, *may_return, &of).await
         }
     }
+}
+
+/// How values are compared, and whether messages may show them.
+struct Checked {
+    eval: EvalContext,
+    shows_values: bool,
 }
 
 async fn check_children(
@@ -120,7 +133,7 @@ async fn check_children(
     fk: &ForeignKeyDescriptor,
     keys: &KeyList,
     values: &[ArrayRef],
-    shows_values: bool,
+    of: &Checked,
 ) -> PgResult<()> {
     let catalog = txn.catalog();
     let Some(parent) = catalog.table(fk.referenced_table) else { return Ok(()) };
@@ -143,7 +156,7 @@ async fn check_children(
         return Ok(());
     }
     let types: Vec<_> = named(child, fk.columns.iter().copied()).into_iter().map(|(_, ty)| ty).collect();
-    let cast = columns_as(parent, &fk.referenced_columns, &types, values)?;
+    let cast = columns_as(&of.eval, parent, &fk.referenced_columns, &types, values)?;
     let parents = Parent::new(parent, &fk.referenced_columns)?;
     let found = parents.find(txn, &cast, &wanted).await?;
     if txn.isolation() != Isolation::ReadCommitted && found.contains(&false) {
@@ -157,16 +170,16 @@ async fn check_children(
         if found || !still_there(txn, child, fk, keys.get(*row), values, *row).await? {
             continue;
         }
-        let key = shown_key(shows_values, child, &fk.columns, values, *row)?;
+        let key = shown_key(of, child, &fk.columns, values, *row)?;
         return Err(child_error(txn, child, fk).detail(format!("Key{key} is not present in table \"{}\".", parent.name)));
     }
     Ok(())
 }
 
 /// ` (a)=(1)` for a detail; nothing where the values are not shown.
-fn shown_key(shows_values: bool, table: &TableDescriptor, columns: &[ColumnId], values: &[ArrayRef], row: usize) -> PgResult<String> {
-    let key = || key_text(&EvalContext::default(), &named(table, columns.iter().copied()), values, row);
-    if shows_values { Ok(format!(" {}", key()?)) } else { Ok(String::new()) }
+fn shown_key(of: &Checked, table: &TableDescriptor, columns: &[ColumnId], values: &[ArrayRef], row: usize) -> PgResult<String> {
+    let key = || key_text(&of.eval, &named(table, columns.iter().copied()), values, row);
+    if of.shows_values { Ok(format!(" {}", key()?)) } else { Ok(String::new()) }
 }
 
 /// Whether a row that refers still does, with the same values.
@@ -204,13 +217,14 @@ fn placed(txn: &Transaction, error: PgError, table: &TableDescriptor, constraint
 /// The rows that refer to parents and have not ended.
 async fn live_children(
     txn: &Transaction,
+    eval: &EvalContext,
     parent: &TableDescriptor,
     child: &Arc<TableDescriptor>,
     fk: &ForeignKeyDescriptor,
     values: &[ArrayRef],
     gone: &[usize],
 ) -> PgResult<Children> {
-    let found = find_children(&txn.newest_view(), parent, child, fk, values, gone).await?;
+    let found = find_children(eval, &txn.newest_view(), parent, child, fk, values, gone).await?;
     let Some(expiry) = Expiry::of(&txn.catalog(), child)? else { return Ok(found) };
     let ended = expiry.ended(&found.rows, from_clock(SystemClock.now_us()))?;
     let live: Vec<usize> = (0..found.rows.len()).filter(|row| !ended.contains(row)).collect();
@@ -224,7 +238,8 @@ async fn check_parents(
     child: &Arc<TableDescriptor>,
     fk: &ForeignKeyDescriptor,
     values: &[ArrayRef],
-    (may_return, shows_values): (bool, bool),
+    may_return: bool,
+    of: &Checked,
 ) -> PgResult<()> {
     let rows = values.first().map_or(0, |a| a.len());
     let wanted: Vec<usize> = (0..rows).filter(|row| values.iter().all(|a| a.is_valid(*row))).collect();
@@ -240,7 +255,7 @@ async fn check_parents(
     if gone.is_empty() {
         return Ok(());
     }
-    let mut children = live_children(txn, parent, child, fk, values, &gone).await?;
+    let mut children = live_children(txn, &of.eval, parent, child, fk, values, &gone).await?;
     if !children.rows.is_empty() {
         // They may be on their way out: wait for whoever has them, and look again.
         let codec = RowCodec::of(child)?;
@@ -251,10 +266,10 @@ async fn check_parents(
         }
         drop(encoder);
         txn.lock_rows(codec.storage, &keys, LockStrength::KeyShare, LockWait::Wait, &child.name).await?;
-        children = live_children(txn, parent, child, fk, values, &gone).await?;
+        children = live_children(txn, &of.eval, parent, child, fk, values, &gone).await?;
     }
     let Some(row) = children.parents.first() else { return Ok(()) };
-    let key = shown_key(shows_values, parent, &fk.referenced_columns, values, *row)?;
+    let key = shown_key(of, parent, &fk.referenced_columns, values, *row)?;
     let name = &fk.name.name;
     let error = PgError::new(
         SqlState::FOREIGN_KEY_VIOLATION,

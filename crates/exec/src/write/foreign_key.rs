@@ -18,8 +18,10 @@ use datafusion::common::ScalarValue;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use stoa_encoding::keyside::{Direction, KeyPart};
-use stoa_pg::args::{Arg, Call};
-use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+use stoa_pg::casts::{apply, cast_kernel};
+use stoa_pg::sqlstate::SqlState;
+use stoa_pg::types::TRIMMED;
+use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 use stoa_sql::bind::scope::Clause;
 use stoa_sql::bind::{BindContext, bind_constant_expr};
 use stoa_sql::typed::evaluator::TableEvaluator;
@@ -160,6 +162,7 @@ impl ForeignKeyWork {
         }
         self.steps.push(Step::Check(DeferredCheck {
             constraint: fk.name.oid,
+            settings: Arc::clone(&writer.ctx.eval.settings),
             shows_values: may_read(&writer.ctx, &writer.table, fk.columns.iter().copied()),
             until_commit: writer.ctx.txn.is_deferred(&fk.name),
             kind: CheckKind::Child { child: Arc::clone(&writer.table), fk: Arc::new(fk.clone()), keys, values },
@@ -199,6 +202,7 @@ impl ForeignKeyWork {
             match kind {
                 ForeignKeyAction::NoAction | ForeignKeyAction::Restrict => self.steps.push(Step::Check(DeferredCheck {
                     constraint: fk.name.oid,
+                    settings: Arc::clone(&writer.ctx.eval.settings),
                     shows_values: may_read(&writer.ctx, &writer.table, fk.referenced_columns.iter().copied()),
                     until_commit: kind == ForeignKeyAction::NoAction && writer.ctx.txn.is_deferred(&fk.name),
                     kind: CheckKind::Parent {
@@ -262,7 +266,7 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
     // Rows that others change while their locks are waited for are read again.
     let found = loop {
         let view = ctx.txn.newest_view();
-        let found = find_children(&view, &action.parent, child, fk, &action.old, &all).await?;
+        let found = find_children(&ctx.eval, &view, &action.parent, child, fk, &action.old, &all).await?;
         if found.rows.is_empty() {
             return Ok(());
         }
@@ -318,7 +322,11 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
             may_return: true,
         };
         let shows_values = may_read(ctx, &action.parent, fk.referenced_columns.iter().copied());
-        deferred::run(&ctx.txn, &DeferredCheck { constraint: fk.name.oid, shows_values, until_commit: false, kind }).await?;
+        deferred::run(
+            &ctx.txn,
+            &DeferredCheck { constraint: fk.name.oid, settings: Arc::clone(&ctx.eval.settings), shows_values, until_commit: false, kind },
+        )
+        .await?;
     }
     Ok(())
 }
@@ -388,6 +396,7 @@ pub struct Children {
 /// # Errors
 /// The store failed.
 pub async fn find_children(
+    eval: &EvalContext,
     view: &ReadView,
     parent: &TableDescriptor,
     child: &Arc<TableDescriptor>,
@@ -400,24 +409,39 @@ pub async fn find_children(
     let codec = RowCodec::of(child)?;
     let mut predicates = Vec::new();
     if wanted.len() <= MAX_SOUGHT {
-        let scalar = |n: usize, row: usize| -> PgResult<ScalarValue> {
-            let array = values.get(n).ok_or_else(|| PgError::internal("a reference without values"))?;
-            ScalarValue::try_from_array(array, row).map_err(from_datafusion)
-        };
-        predicates.push(match fk.columns.as_slice() {
-            [column] => Predicate::In { column: *column, values: wanted.iter().map(|row| scalar(0, *row)).collect::<PgResult<Vec<_>>>()? },
+        // By column, what those that refer have; none where they may have more than one value.
+        let mut columns = Vec::with_capacity(fk.columns.len());
+        for ((id, referenced), values) in fk.columns.iter().zip(&fk.referenced_columns).zip(values) {
+            let (Some(own), Some(key)) = (child.column(*id), parent.column(*referenced)) else {
+                return Err(PgError::internal("a foreign key over a column that does not exist"));
+            };
+            if !many_to_one(&own.ty, &key.ty) {
+                columns.push((*id, column_as(eval, &key.ty, &own.ty, values)?));
+            }
+        }
+        let possible: Vec<usize> = wanted.iter().copied().filter(|row| columns.iter().all(|(_, values)| values.is_valid(*row))).collect();
+        if possible.is_empty() {
+            return Ok(Children { rows: Rows::new(0), parents: Vec::new() });
+        }
+        let scalar = |values: &ArrayRef, row: usize| ScalarValue::try_from_array(values, row).map_err(from_datafusion);
+        match columns.as_slice() {
+            [] => {}
+            [(column, sought)] => {
+                let values = possible.iter().map(|row| scalar(sought, *row)).collect::<PgResult<Vec<_>>>()?;
+                predicates.push(Predicate::In { column: *column, values });
+            }
             columns => {
-                let mut any = Vec::with_capacity(wanted.len());
-                for row in wanted {
+                let mut any = Vec::with_capacity(possible.len());
+                for row in possible {
                     let mut all = Vec::with_capacity(columns.len());
-                    for (n, column) in columns.iter().enumerate() {
-                        all.push(Predicate::Compare { column: *column, op: Comparison::Equal, value: scalar(n, *row)? });
+                    for (column, sought) in columns {
+                        all.push(Predicate::Compare { column: *column, op: Comparison::Equal, value: scalar(sought, row)? });
                     }
                     any.push(Predicate::and(all));
                 }
-                Predicate::or(any)
+                predicates.push(Predicate::or(any));
             }
-        });
+        }
     }
     let rows = lookup::matching(view, child, &codec, &predicates).await?;
     let sought = tuples(parent, &fk.referenced_columns, values)?;
@@ -429,7 +453,7 @@ pub async fn find_children(
     }
     let own = fk.columns.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>()?;
     let types: Vec<SqlType> = fk.columns.iter().filter_map(|id| child.column(*id)).map(|c| c.ty.clone()).collect();
-    let own = columns_as(parent, &fk.referenced_columns, &types, &own)?;
+    let own = columns_as(eval, parent, &fk.referenced_columns, &types, &own)?;
     let own = tuples(parent, &fk.referenced_columns, &own)?;
     let mut positions = Vec::new();
     let mut parents = Vec::new();
@@ -545,58 +569,132 @@ fn assigned(eval: &EvalContext, from: &SqlType, to: &SqlType, array: ArrayRef) -
     evaluator.evaluate(vec![array], rows)?.pop().ok_or_else(|| PgError::internal("an assignment without a value"))
 }
 
-/// Columns of one table as values of the types of another's. What the other type cannot hold is NULL: equal to nothing.
+/// Columns that refer as values of the types of the columns that they refer to, equal where PostgreSQL's operators say so. What the
+/// other type cannot hold is NULL: equal to nothing.
 ///
 /// # Errors
-/// There is no such cast, or a value does not fit.
-pub fn columns_as(table: &TableDescriptor, columns: &[ColumnId], from: &[SqlType], values: &[ArrayRef]) -> PgResult<Vec<ArrayRef>> {
+/// 22003: PostgreSQL casts the value before it compares, and it does not fit.
+pub fn columns_as(
+    eval: &EvalContext,
+    table: &TableDescriptor,
+    columns: &[ColumnId],
+    from: &[SqlType],
+    values: &[ArrayRef],
+) -> PgResult<Vec<ArrayRef>> {
     columns
         .iter()
         .zip(from)
         .zip(values)
         .map(|((id, from), array)| {
             let to = table.column(*id).ok_or_else(|| PgError::internal("a foreign key to a column that does not exist"))?;
-            let cast = cast_column(from, &to.ty, array)?;
-            if from.ty == to.ty.ty || (from.arrow.is_integer() && to.ty.arrow.is_integer()) {
-                return Ok(cast);
-            }
-            // A part of a timestamp, say, that a date does not have.
-            let back = cast_column(&to.ty, from, &cast)?;
-            let (before, after) = (KeyColumn::new(from, array)?, KeyColumn::new(from, &back)?);
-            let part = KeyPart::new(part_kind(from)?, Direction::Asc);
-            let mut same = BooleanBufferBuilder::new(array.len());
-            for row in 0..array.len() {
-                let (mut x, mut y) = (Vec::new(), Vec::new());
-                if before.is_null(row) || after.is_null(row) {
-                    same.append(false);
-                    continue;
-                }
-                before.encode(part, row, &mut x)?;
-                after.encode(part, row, &mut y)?;
-                same.append(x == y);
-            }
-            let different = arrow::compute::not(&BooleanArray::new(same.finish(), None))?;
-            Ok(arrow::compute::nullif(&cast, &different)?)
+            column_as(eval, from, &to.ty, array)
         })
         .collect()
 }
 
-fn cast_column(from: &SqlType, to: &SqlType, array: &ArrayRef) -> PgResult<ArrayRef> {
-    if from.arrow == to.arrow {
-        return Ok(Arc::clone(array));
-    }
-    if from.arrow.is_integer() && to.arrow.is_integer() {
-        // A number that the other type cannot hold is NULL: equal to nothing.
-        return Ok(arrow::compute::cast(array, &to.arrow)?);
-    }
-    let ctx = EvalContext::default();
-    match stoa_pg::casts::cast_kernel(from, to, false)? {
-        None => Ok(arrow::compute::cast(array, &to.arrow)?),
-        Some(kernel) => {
-            let types = [from.clone()];
-            let call = Call { ctx: &ctx, rows: array.len(), arg_types: &types, ret: to, explicit: false };
-            kernel(&call, &[Arg { array: Arc::clone(array), constant: false }])
+/// How a value of one type finds its equal among those of another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Equal {
+    /// As it is.
+    Same,
+    /// Without the blanks at its end.
+    Trimmed,
+    /// PostgreSQL casts it to the other type, and raises what the cast raises.
+    Cast,
+    /// PostgreSQL casts it in an operator of both types: what does not fit equals nothing.
+    Moved,
+    /// PostgreSQL casts the other one, or both: it must come back as it was.
+    Exact,
+}
+
+impl Equal {
+    fn of(from: &SqlType, to: &SqlType) -> Self {
+        use PgType::{
+            Bpchar, Char, Date, Float4, Float8, Int2, Int4, Int8, Interval, Name, Numeric, Oid, Text, Timestamp, Timestamptz, Timetz,
+            Varchar,
+        };
+        match (&from.ty, &to.ty) {
+            (_, Bpchar) => Self::Trimmed,
+            (a, b) if a == b && from.arrow == to.arrow => Self::Same,
+            (Text | Varchar | Name, Text | Varchar) | (Text, Name) => Self::Same,
+            (Bpchar | Char, Text | Varchar) | (_, Name) => Self::Cast,
+            (Int2 | Int4 | Int8 | Numeric, Float4 | Float8) | (Float4, Float8) | (_, Oid | Timetz | Interval) => Self::Cast,
+            (Date, Timestamp | Timestamptz) | (Timestamp, Timestamptz) => Self::Moved,
+            _ => Self::Exact,
         }
+    }
+}
+
+/// Whether more than one value of a type that refers may equal one of the key's.
+fn many_to_one(from: &SqlType, key: &SqlType) -> bool {
+    match Equal::of(from, key) {
+        Equal::Same | Equal::Exact => false,
+        Equal::Trimmed | Equal::Cast => from.ty != PgType::Bpchar,
+        Equal::Moved => key.ty == PgType::Timestamptz,
+    }
+}
+
+fn column_as(eval: &EvalContext, from: &SqlType, to: &SqlType, array: &ArrayRef) -> PgResult<ArrayRef> {
+    let equal = Equal::of(from, to);
+    // Modifiers would round and cut.
+    let bare = |ty: &SqlType| SqlType { typmod: -1, ..ty.clone() };
+    let (from, to) = (bare(from), bare(to));
+    let cast = match equal {
+        Equal::Same => return Ok(Arc::clone(array)),
+        Equal::Trimmed => {
+            let trimmed = SqlType { typmod: TRIMMED, ..to };
+            return match stoa_pg::values::apply_typmod(&trimmed, true) {
+                None => Ok(Arc::clone(array)),
+                Some(kernel) => apply(eval, &kernel, &from, &trimmed, true, Arc::clone(array)),
+            };
+        }
+        Equal::Cast => return cast_column(eval, &from, &to, array),
+        Equal::Moved => return cast_where_it_fits(eval, &from, &to, array),
+        Equal::Exact => cast_where_it_fits(eval, &from, &to, array)?,
+    };
+    // A part of a timestamp, say, that a date does not have.
+    let back = cast_where_it_fits(eval, &to, &from, &cast)?;
+    let (before, after) = (KeyColumn::new(&from, array)?, KeyColumn::new(&from, &back)?);
+    let part = KeyPart::new(part_kind(&from)?, Direction::Asc);
+    let mut same = BooleanBufferBuilder::new(array.len());
+    for row in 0..array.len() {
+        let (mut x, mut y) = (Vec::new(), Vec::new());
+        if before.is_null(row) || after.is_null(row) {
+            same.append(false);
+            continue;
+        }
+        before.encode(part, row, &mut x)?;
+        after.encode(part, row, &mut y)?;
+        same.append(x == y);
+    }
+    let different = arrow::compute::not(&BooleanArray::new(same.finish(), None))?;
+    Ok(arrow::compute::nullif(&cast, &different)?)
+}
+
+fn cast_column(eval: &EvalContext, from: &SqlType, to: &SqlType, array: &ArrayRef) -> PgResult<ArrayRef> {
+    match cast_kernel(from, to, false)? {
+        None => Ok(arrow::compute::cast(array, &to.arrow)?),
+        Some(kernel) => apply(eval, &kernel, from, to, false, Arc::clone(array)),
+    }
+}
+
+/// As [`cast_column`]; what the other type cannot hold is NULL.
+fn cast_where_it_fits(eval: &EvalContext, from: &SqlType, to: &SqlType, array: &ArrayRef) -> PgResult<ArrayRef> {
+    let too_large = |error: &PgError| {
+        error.code() == SqlState::NUMERIC_VALUE_OUT_OF_RANGE
+            || error.code() == SqlState::DATETIME_FIELD_OVERFLOW
+            || error.code() == SqlState::FEATURE_NOT_SUPPORTED
+    };
+    match cast_column(eval, from, to, array) {
+        Err(error) if too_large(&error) && array.len() == 1 => Ok(new_null_array(&to.arrow, 1)),
+        Err(error) if too_large(&error) => {
+            // Halves, so that one that does not fit costs few casts.
+            let half = array.len() / 2;
+            let first = cast_where_it_fits(eval, from, to, &array.slice(0, half))?;
+            let second = cast_where_it_fits(eval, from, to, &array.slice(half, array.len() - half))?;
+            Ok(arrow::compute::concat(&[&first, &second])?)
+        }
+        cast => cast,
     }
 }
 

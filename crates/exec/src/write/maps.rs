@@ -197,7 +197,8 @@ impl<'a> Target<'a> {
         let values = fk.referenced_columns.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>()?;
         let all: Vec<usize> = (0..rows.len()).collect();
         let view = txn.newest_view();
-        let found = foreign_key::find_children(&view, &self.writer.table, self.table(), fk, &values, &all).await?.rows;
+        let found =
+            foreign_key::find_children(&self.writer.ctx.eval, &view, &self.writer.table, self.table(), fk, &values, &all).await?.rows;
         let keys = self.encoded(&found)?;
         txn.lock_rows(storage, &keys, LockStrength::Key, LockWait::Wait, &self.table().name).await?;
         if txn.rows_changed_since(storage, &keys, view.timestamp()) {
