@@ -591,8 +591,7 @@ impl Binder<'_> {
             columns.push((id, source, ty.clone()));
             visible.push(ScopeColumn { name: name.clone(), expr: Expr::column(id, ty.clone()), origin: None });
         }
-        let mut item = self.aliased(visible, alias, entry.name.clone())?;
-        item.lockable = Lockable::No("a WITH query");
+        let item = FromItem { lockable: Lockable::No("a WITH query"), ..self.aliased(visible, alias, entry.name.clone())? };
         self.push_item(item, None)?;
         Ok(Bound { rel: Rel::CteScan { cte: entry.id, columns }, lateral: false })
     }
@@ -889,9 +888,8 @@ impl Binder<'_> {
             rel = Rel::Project { input: Box::new(rel), exprs };
         }
         let lateral = !crate::typed::walk::free_columns(&rel).is_empty();
-        let mut item = self.aliased(visible, alias, default_name)?;
+        let mut item = FromItem { lockable: Lockable::No("a function"), ..self.aliased(visible, alias, default_name)? };
         item.scalar = is_scalar_item && item.columns.len() == 1;
-        item.lockable = Lockable::No("a function");
         self.push_item(item, alias.and_then(|a| self.pos_span(a.name.span)))?;
         Ok(Bound { rel, lateral })
     }
