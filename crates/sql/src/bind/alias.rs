@@ -1,6 +1,6 @@
 //! The names that aliases give to items of FROM and to their columns.
 
-use super::scope::{FromItem, ScopeColumn};
+use super::scope::{FromItem, Lockable, ScopeColumn};
 use super::{Binder, fold};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast;
@@ -52,6 +52,7 @@ impl Binder<'_> {
             found: None,
             table_oid: None,
             scalar: false,
+            lockable: Lockable::default(),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Functions in FROM that PostgreSQL's views of the system are made of: here they stand for the views.
 
 use super::from::Bound;
+use super::scope::Lockable;
 use super::{Binder, name_parts};
 use stoa_pg::PgResult;
 use stoa_syntax::ast::{self, TableFactor};
@@ -8,10 +9,18 @@ use stoa_syntax::ast::{self, TableFactor};
 impl Binder<'_> {
     /// An item of FROM.
     pub(super) fn bind_factor(&mut self, factor: &TableFactor) -> PgResult<Bound> {
-        match relation_behind(factor) {
+        let (first_item, before) = (self.scope().items.len(), self.last_scan());
+        let bound = match relation_behind(factor) {
             Some((name, alias)) => self.bind_table(&name, Some(&alias), None),
             None => self.bind_item(factor),
-        }
+        }?;
+        let scans = Lockable::Scans(before, self.last_scan());
+        self.each_item(first_item, self.scope().items.len(), |item| {
+            if let Lockable::Unknown = item.lockable {
+                item.lockable = scans;
+            }
+        });
+        Ok(bound)
     }
 }
 

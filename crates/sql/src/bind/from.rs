@@ -2,7 +2,7 @@
 
 use super::expr::and;
 use super::history::{HistoryFunction, no_past};
-use super::scope::{Clause, FromItem, Refusal, Scope, ScopeColumn, StarColumn};
+use super::scope::{Clause, FromItem, Lockable, Refusal, Scope, ScopeColumn, StarColumn};
 use super::search::HIDDEN;
 use super::sqlparser_span::Span;
 use super::undeclared::refuse_typed;
@@ -195,7 +195,7 @@ impl Binder<'_> {
     fn name_merged(&mut self, alias: String, first: usize, count: usize) -> PgResult<()> {
         let merged = self.scope().star.iter().skip(first).take(count);
         let columns = merged.map(|s| ScopeColumn { name: s.name.clone(), expr: s.expr.clone(), origin: s.origin }).collect();
-        let item = FromItem { joined: true, ..self.aliased(columns, None, alias)? };
+        let item = FromItem { joined: true, lockable: Lockable::No("a join"), ..self.aliased(columns, None, alias)? };
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         is_new(scope, &item)?;
         scope.items.push(item);
@@ -288,7 +288,7 @@ impl Binder<'_> {
         let stars = scope.star.split_off(first_star);
         scope.items.truncate(first_item);
         let columns = stars.into_iter().map(|s| ScopeColumn { name: s.name, expr: s.expr, origin: s.origin }).collect();
-        let item = FromItem { joined: true, ..self.aliased(columns, Some(alias), String::new())? };
+        let item = FromItem { joined: true, lockable: Lockable::No("a join"), ..self.aliased(columns, Some(alias), String::new())? };
         self.push_item(item, self.pos_span(alias.name.span))?;
         Ok(bound)
     }
@@ -590,7 +590,7 @@ impl Binder<'_> {
             columns.push((id, source, ty.clone()));
             visible.push(ScopeColumn { name: name.clone(), expr: Expr::column(id, ty.clone()), origin: None });
         }
-        let item = self.aliased(visible, alias, entry.name.clone())?;
+        let item = FromItem { lockable: Lockable::No("a WITH query"), ..self.aliased(visible, alias, entry.name.clone())? };
         self.push_item(item, None)?;
         Ok(Bound { rel: Rel::CteScan { cte: entry.id, columns }, lateral: false })
     }

@@ -25,6 +25,7 @@ pub mod history;
 pub mod inference;
 mod insert;
 pub mod literal;
+mod locking;
 mod map;
 mod map_reads;
 mod merge;
@@ -144,6 +145,8 @@ pub struct Binder<'a> {
     undeclared: Vec<undeclared::Undeclared>,
     /// The statement has a FULL JOIN.
     pub full_joins: bool,
+    /// The set operations in definitions of views, each by the first of its columns: what they read is not locked through the view.
+    unions_of_views: HashSet<ColId>,
     /// It has an outer join of any kind.
     pub outer_joins: bool,
     /// A table with columns of maps is used.
@@ -442,6 +445,7 @@ impl<'a> Binder<'a> {
             overriding_system: false,
             overriding_user: false,
             full_joins: false,
+            unions_of_views: HashSet::new(),
             outer_joins: false,
             has_maps: false,
             used: map_reads::Used::default(),
@@ -472,6 +476,11 @@ impl<'a> Binder<'a> {
     /// Columns of a table have the numbers below: those that are made come behind.
     pub fn start_ids_behind(&mut self, last: u32) {
         self.next_col = last + 1;
+    }
+
+    /// The id that the newest scan has.
+    pub(super) fn last_scan(&self) -> u32 {
+        self.next_scan
     }
 
     pub fn new_scan(&mut self) -> u32 {

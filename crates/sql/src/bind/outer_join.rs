@@ -96,7 +96,7 @@ fn parts_of(e: &Expr) -> &[Expr] {
 
 /// Makes joins of a relation narrower, given conditions that hold for the rows that stay. The flag says whether false and NULL are
 /// alike to whoever asks.
-fn narrow(rel: &mut Rel, above: &[Condition]) {
+pub(super) fn narrow(rel: &mut Rel, above: &[Condition]) {
     for e in walk::exprs_mut(rel) {
         walk::subqueries_mut(e, &mut |q: &mut Query| narrow(&mut q.rel, &[]));
     }

@@ -285,6 +285,9 @@ impl Binder<'_> {
             right_exprs.push((self.new_col(), same));
             columns.push((self.new_col(), SqlType::new(PgType::Bool)));
         }
+        if !self.views.is_empty() {
+            self.unions_of_views.extend(columns.first().map(|(c, _)| *c));
+        }
         let left_columns = left_exprs.iter().map(|(c, _)| *c).collect();
         let right_columns = right_exprs.iter().map(|(c, _)| *c).collect();
         let rel = Rel::SetOp {

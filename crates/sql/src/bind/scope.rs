@@ -133,6 +133,18 @@ pub struct FromItem {
     pub table_oid: Option<u32>,
     /// Whether a function in FROM with one scalar column: `SELECT g FROM generate_series(…) g`.
     pub scalar: bool,
+    pub lockable: Lockable,
+}
+
+/// What FOR UPDATE and its kin lock when they name an item.
+#[derive(Clone, Copy, Default, Debug)]
+pub enum Lockable {
+    #[default]
+    Unknown,
+    /// Rows of the scans with ids above the first number and up to the second.
+    Scans(u32, u32),
+    /// Nothing, and no clause may name it: it is what the words say.
+    No(&'static str),
 }
 
 /// Why an item may not be referred to (42P10) from where it can be seen.
@@ -231,6 +243,7 @@ impl Scope {
             found: None,
             table_oid: Some(table.oid),
             scalar: false,
+            lockable: Lockable::default(),
         });
     }
 }

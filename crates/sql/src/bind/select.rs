@@ -1,14 +1,11 @@
 //! One SELECT: its lists and clauses, in the order in which SQL evaluates them ([`super::select_clauses`]).
 
+use super::Binder;
 use super::scope::{Clause, Scope};
-use super::{Binder, fold};
-use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Query, Rel, SetExpr, SortKey, TableScan};
+use crate::typed::tree::{ColId, Expr, ExprKind, Query, Rel, SetExpr, SortKey, TableScan};
 use crate::typed::walk;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, Expr as E};
-use stoa_syntax::locking::Strength;
-use stoa_table::catalog::Relation;
-use stoa_table::services::locks::{LockStrength, LockWait};
 
 /// What stands around a SELECT in its query: order, limits, locks.
 #[derive(Default)]
@@ -190,77 +187,6 @@ impl Binder<'_> {
     pub(super) fn nested_sets(&mut self, rel: Rel, sets: Vec<(Vec<ColId>, SetExpr)>) -> Rel {
         Rel::ProjectSet { input: Box::new(rel), sets, outer: false, ordinality: None }
     }
-
-    /// The scans that each locking clause names.
-    pub(super) fn locked_scans(&mut self, rel: &Rel, locks: &[ast::LockClause]) -> PgResult<Vec<(Vec<u32>, LockStrength, LockWait)>> {
-        let mut out = Vec::with_capacity(locks.len());
-        for lock in locks {
-            let (written, tables) = stoa_syntax::locking::strength_and_tables(lock);
-            let strength = match written {
-                Strength::KeyShare => LockStrength::KeyShare,
-                Strength::Share => LockStrength::Share,
-                Strength::NoKeyUpdate => LockStrength::NoKeyUpdate,
-                Strength::Update => LockStrength::Update,
-            };
-            let wait = match lock.nonblock {
-                None => LockWait::Wait,
-                Some(ast::NonBlock::Nowait) => LockWait::NoWait,
-                Some(ast::NonBlock::SkipLocked) => LockWait::SkipLocked,
-            };
-            let (mut scans, mut past) = (Vec::new(), false);
-            let wanted: Option<Vec<String>> = tables.map(|tables| tables.iter().map(fold).collect());
-            for name in wanted.iter().flatten() {
-                if !self.scope().items.iter().any(|i| i.alias == *name) {
-                    return Err(PgError::new(
-                        SqlState::UNDEFINED_TABLE,
-                        format!("relation \"{name}\" in {} clause not found in FROM clause", written.clause()),
-                    ));
-                }
-            }
-            let is_wanted = |scan: &TableScan| wanted.as_ref().is_none_or(|w| w.contains(&scan.alias));
-            if on_nullable_side(rel, false, &is_wanted) {
-                return Err(PgError::unsupported(format!("{} cannot be applied to the nullable side of an outer join", written.clause())));
-            }
-            if let (None, Some(what)) = (&wanted, not_lockable(rel)) {
-                return Err(PgError::unsupported(format!("{} is not allowed with {what}", written.clause())));
-            }
-            walk::visit_rel(rel, &mut |node| {
-                if let Rel::Scan(scan) = node
-                    && is_wanted(scan)
-                {
-                    scans.push((scan.scan_id, scan.table.oid));
-                    past |= scan.as_of.is_some();
-                }
-            });
-            if past {
-                return Err(PgError::unsupported(format!("{} cannot be applied to rows as of another time", written.clause()))
-                    .detail("What is locked are rows as they are now."));
-            }
-            let named = |item: &&super::scope::FromItem| wanted.as_ref().is_none_or(|w| w.contains(&item.alias));
-            let is_view = |oid: &u32| matches!(self.ctx.catalog.relation(*oid).map(|r| &**r), Some(Relation::View(_)));
-            let views: Vec<u32> = self.scope().items.iter().filter(named).filter_map(|item| item.table_oid).filter(is_view).collect();
-            self.note_locks(&scans, &views);
-            out.push((scans.into_iter().map(|(id, _)| id).collect(), strength, wait));
-        }
-        Ok(out)
-    }
-}
-
-/// What keeps the rows of FROM from being those of tables.
-fn not_lockable(rel: &Rel) -> Option<&'static str> {
-    let mut found = None;
-    walk::visit_rel(rel, &mut |node| {
-        let what = match node {
-            Rel::Aggregate { groups, .. } if groups.is_empty() => "aggregate functions",
-            Rel::Aggregate { .. } => "GROUP BY clause",
-            Rel::Distinct { .. } | Rel::DistinctOn { .. } => "DISTINCT clause",
-            Rel::Window { .. } => "window functions",
-            Rel::SetOp { .. } => "UNION/INTERSECT/EXCEPT",
-            _ => return,
-        };
-        found = Some(what);
-    });
-    found
 }
 
 /// Turns a strict call with a constant NULL beside a set into NULL. As in PostgreSQL, the set then gives no rows of its own.
@@ -282,24 +208,6 @@ fn fold_nulls_with_sets(expr: &mut Expr) {
         && let Ok(null) = super::dml::null_of(&expr.ty)
     {
         *expr = null;
-    }
-}
-
-/// Whether one of the wanted scans may be filled with NULLs by an outer join of FROM.
-fn on_nullable_side(rel: &Rel, nullable: bool, wanted: &dyn Fn(&TableScan) -> bool) -> bool {
-    match rel {
-        Rel::Scan(scan) => nullable && wanted(scan),
-        Rel::Join { left, right, kind, .. } => {
-            let (on_left, on_right) = match kind {
-                JoinKind::Left => (false, true),
-                JoinKind::Right => (true, false),
-                JoinKind::Full => (true, true),
-                _ => (false, false),
-            };
-            on_nullable_side(left, nullable || on_left, wanted) || on_nullable_side(right, nullable || on_right, wanted)
-        }
-        Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Sample { input, .. } => on_nullable_side(input, nullable, wanted),
-        _ => false,
     }
 }
 

@@ -3,16 +3,16 @@
 
 use super::aggregate::{Grouping, has_aggregate};
 use super::function::same_expr;
+use super::locking::locked;
 use super::query::{lacks_equality, no_equality};
 use super::scope::Clause;
-use super::select::{Tail, Target, column_id, hand_on, has_set, key_columns};
+use super::select::{Tail, Target, column_id, has_set};
 use super::{Binder, fold};
 use crate::typed::tree::{ColId, Expr, ExprKind, Output, Query, Rel, SetExpr, SortKey};
 use crate::typed::walk;
 use crate::typed::walk::walk_volatile;
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_syntax::ast;
-use stoa_table::services::locks::{LockStrength, LockWait};
 
 /// What stands above FROM and WHERE, bound.
 pub(super) struct Clauses {
@@ -316,13 +316,11 @@ impl Binder<'_> {
 
     /// The list over a relation, with DISTINCT, the order, locks and limits.
     pub(super) fn finish_select(&mut self, mut rel: Rel, mut list: List, tail: &Tail<'_>) -> PgResult<Query> {
-        let locks = self.locks_of(&mut rel, &mut list, tail.locks)?;
+        let locks = self.locks_of(&mut rel, &mut list.exprs, tail.locks)?;
         let mut late = self.late_calls(&mut list, tail);
         rel = Rel::Project { input: Box::new(rel), exprs: std::mem::take(&mut list.exprs) };
         rel = list.distinct_and_sorted(rel)?;
-        for (scans, strength, wait) in locks {
-            rel = Rel::Lock { input: Box::new(rel), scans, strength, wait };
-        }
+        rel = locked(rel, &locks);
         // Rows that OFFSET passes over have called it; those behind LIMIT have not.
         let above_limit = tail.offset.is_none() || tail.with_ties;
         if !above_limit && !late.is_empty() {
@@ -333,26 +331,6 @@ impl Binder<'_> {
             rel = Rel::Project { input: Box::new(rel), exprs: late };
         }
         Ok(Query { rel, outputs: list.outputs })
-    }
-
-    /// What is locked: the row keys of locked tables go up to the lock, subqueries and views between hand them on.
-    fn locks_of(&mut self, rel: &mut Rel, list: &mut List, locks: &[ast::LockClause]) -> PgResult<Vec<(Vec<u32>, LockStrength, LockWait)>> {
-        let scans = self.locked_scans(rel, locks)?;
-        if !scans.is_empty() {
-            let mut through = Vec::new();
-            walk::visit_rel(rel, &mut |node| {
-                if let Rel::Scan(scan) = node
-                    && scans.iter().any(|(ids, ..)| ids.contains(&scan.scan_id))
-                {
-                    through.extend(key_columns(scan));
-                }
-            });
-            for (id, expr) in &through {
-                hand_on(rel, *id, expr);
-            }
-            list.exprs.extend(through);
-        }
-        Ok(scans)
     }
 
     /// Takes the volatile functions of the list that are called for the rows that are left, in their order.

@@ -2,7 +2,7 @@
 
 use super::from::Bound;
 use super::function::{is_unnamed, row_matches};
-use super::scope::{Clause, ScopeColumn};
+use super::scope::{Clause, FromItem, Lockable, ScopeColumn};
 use super::{Binder, fold, name_parts};
 use crate::typed::tree::{ColId, Expr, ExprKind, Rel, SetExpr};
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Binder<'_> {
         let scalar = given.scalar;
         let (rel, visible) = self.rel_of_calls(given, ordinality_id)?;
         let lateral = !crate::typed::walk::free_columns(&rel).is_empty();
-        let mut item = self.aliased(visible, alias, default_name)?;
+        let mut item = FromItem { lockable: Lockable::No("a function"), ..self.aliased(visible, alias, default_name)? };
         item.scalar = scalar && item.columns.len() == 1;
         self.push_item(item, alias.and_then(|a| self.pos_span(a.name.span)))?;
         Ok(Bound { rel, lateral })

@@ -5,7 +5,7 @@
 
 use super::access::WriteLevel;
 use super::dml::{given_though_generated, twice};
-use super::scope::{Clause, FromItem, Scope, ScopeColumn};
+use super::scope::{Clause, FromItem, Lockable, Scope, ScopeColumn};
 use super::{Binder, aggregate, fold, name_parts, syntax_error};
 use crate::catalog::names::is_security_barrier;
 use crate::typed::tree::{AsksCheck, ColId, Expr, ExprKind, PolicyCheck, RowCheck, RowChecks, TargetUse};
@@ -74,6 +74,7 @@ impl ViewTarget {
             found: None,
             table_oid: Some(self.oid),
             scalar: false,
+            lockable: Lockable::default(),
         }
     }
 

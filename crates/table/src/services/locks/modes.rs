@@ -54,13 +54,13 @@ pub enum LockStrength {
     Key,
 }
 
-/// What is done about a row that another transaction has locked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What is done about a row that another transaction has locked. Where two things are asked for, the greater is done.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LockWait {
     Wait,
+    SkipLocked,
     /// 55P03.
     NoWait,
-    SkipLocked,
 }
 
 impl From<LockStrength> for Mode {
