@@ -27,10 +27,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 COMPARED = HERE / "compared"
 JAR = os.environ.get("PGJDBC", "/usr/share/java/postgresql.jar")
 PASSWORD = "drivers' pencil"
-# What the drivers take from libpq's variables. Those in Rust are built without TLS.
+# What the drivers take from libpq's variables; those in Rust take all that the compared clients take.
 PROVEN = {"PGPASSWORD": PASSWORD}
 ENCRYPTED = {**PROVEN, "PGSSLMODE": "require"}
-HOW = {"node": {**PROVEN, "PGSSLMODE": "no-verify"}, "rust": PROVEN, "sea-orm": PROVEN}
+HOW = {"node": {**PROVEN, "PGSSLMODE": "no-verify"}}
+VERIFIED = ("rust", "sea-orm")
 # The first role that logs in, for the compared clients; its name is in what some of them print.
 ROLE = "clients"
 RULES = """local all all peer map=stoa_owner
@@ -43,8 +44,8 @@ COMMANDS = {
     "asyncpg": [sys.executable, HERE / "asyncpg_script.py"],
     "node": ["node", HERE / "node_script.js"],
     "java": ["java", "-cp", JAR, HERE / "JavaScript.java"],
-    "rust": ["cargo", "run", "--release", "-q", "--manifest-path", HERE / "rust" / "Cargo.toml", "--"],
-    "sea-orm": ["cargo", "run", "--release", "-q", "--manifest-path", HERE / "rust_orm" / "Cargo.toml", "--"],
+    "rust": [COMPARED / "built.sh", "rust", "script"],
+    "sea-orm": [COMPARED / "built.sh", "rust", "sea-orm"],
 }
 
 
@@ -64,6 +65,8 @@ QUICK = {
     "odbc": (python("odbc"), ["python:pyodbc", "odbc:PostgreSQL Unicode"]),
     "node-pg": (node("node_pg"), ["node", "node:pg", "node:pg-cursor", "node:pg-copy-streams"]),
     "pgx": ([COMPARED / "built.sh", "pgx"], ["go"]),
+    "tokio-postgres": ([COMPARED / "built.sh", "rust", "tokio-postgres"], ["cargo"]),
+    "sqlx": ([COMPARED / "built.sh", "sqlx"], ["cargo"]),
 }
 SLOW = {
     "dump": (python("dump"), ["pg_dump", "pg_dumpall", "pg_restore", "psql"]),
@@ -199,7 +202,7 @@ def main():
             theirs = {"PGHOST": admin.info.host, "PGPORT": str(admin.info.port), "PGUSER": ROLE, "PGPASSWORD": PASSWORD, "PGSSLMODE": "disable"}
         for name in wanted:
             if name in COMMANDS:
-                passed = told(name, *run([*COMMANDS[name], port, HERE / "types.tsv"], HOW.get(name, ENCRYPTED)))
+                passed = told(name, *run([*COMMANDS[name], port, HERE / "types.tsv"], ours if name in VERIFIED else HOW.get(name, ENCRYPTED)))
             else:
                 command, needs = clients[name]
                 absent = [need for need in needs if missing(need)]

@@ -3,6 +3,7 @@
 //! [`parse_script`] gives each statement with its own piece of the text. The grammar is PostgreSQL's, with what Stoa's tables need;
 //! the tree of queries is sqlparser's. Reading order: [`lexer`] → [`script`] → [`grammar`] (queries) and [`utility_parser`] (the rest).
 
+pub mod block;
 pub mod database;
 pub mod ddl;
 pub mod error;

@@ -2,7 +2,7 @@
 
 use super::advise::Advice;
 use super::compiled::{Compiled, CompiledRows, Ctes, PlanCache, simple_scan};
-use super::readable::{Names, render};
+use super::readable::{Names, related, render, tree};
 use super::relation::{CteRows, Materialized, Planner, select_columns};
 use super::rules;
 use crate::plan::explain::{ExplainFormat, ExplainOptions};
@@ -421,40 +421,30 @@ fn mutation_columns(m: &Mutation, out: &mut HashSet<ColId>) {
     rel_columns(&m.source, out);
 }
 
-/// The plan of a statement as lines; with ANALYZE after it ran.
+/// The plan of a statement as lines; with ANALYZE after it ran. Without values of its parameters it is the plan for any.
 ///
 /// # Errors
 /// As [`execute`].
 pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOptions) -> PgResult<Vec<String>> {
     let names = Names::of(bound);
-    let mut lines = Vec::new();
     let none = Compiled::default();
     let planner = prepare(ctx, bound, Arc::new(used_columns(bound)), options.analyze.then_some(&none)).await?;
+    // The plans of WITH; of changes there none is shown.
+    let mut with = Vec::with_capacity(bound.ctes.len());
     for cte in &bound.ctes {
-        lines.push(format!("CTE {}", cte.name));
-        if let CteBody::Query(rel) = &cte.body {
-            let plan = planner.plan(rel).await?;
-            let plan = physical(ctx, plan).await?;
-            lines.extend(render(&plan, &names, options).into_iter().map(|l| format!("  {l}")));
-        }
+        with.push(match &cte.body {
+            CteBody::Query(rel) => Ok(physical(ctx, planner.plan(rel).await?).await?),
+            CteBody::Mutation(m) => Err(m),
+        });
     }
-    let (rel, columns, verb) = match &bound.body {
+    let (rel, columns, mutation) = match &bound.body {
         BoundBody::Query(q) => (&q.rel, q.outputs.iter().map(|o| o.col).collect::<Vec<_>>(), None),
-        BoundBody::Mutation(m) => {
-            let verb = match &m.kind {
-                MutationKind::Insert { on_conflict: OnConflict::Replace { .. }, .. } => "Upsert",
-                MutationKind::Insert { .. } => "Insert",
-                MutationKind::Update { .. } => "Update",
-                MutationKind::Delete { .. } => "Delete",
-                MutationKind::Merge { .. } => "Merge",
-            };
-            let loads = if bound.loads { ", bulk load" } else { "" };
-            (&*m.source, Vec::new(), Some(format!("Mutate: {verb} on {}{loads}", m.table.0.name)))
-        }
+        BoundBody::Mutation(m) => (&*m.source, Vec::new(), Some(m)),
     };
     let plan = planner.plan(rel).await?;
     let plan = if columns.is_empty() { plan } else { select_repeated(plan, &columns)? };
     let physical_plan = physical(ctx, plan).await?;
+    let mut done = None;
     if options.analyze {
         let started = std::time::Instant::now();
         let mut rows = 0;
@@ -475,37 +465,100 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
                 rows = applied.count as usize;
             }
         }
-        if let Some(verb) = &verb {
-            lines.push(format!("{verb} (rows={rows})"));
-        }
-        lines.extend(render(&physical_plan, &names, options).into_iter().map(|l| if verb.is_some() { format!("  {l}") } else { l }));
-        lines.push(format!("Rows: {rows}"));
-        if options.summary {
-            lines.push(format!("Execution Time: {:.3} ms", started.elapsed().as_secs_f64() * 1000.0));
-        }
-    } else {
-        lines.extend(verb.iter().cloned());
-        lines.extend(render(&physical_plan, &names, options).into_iter().map(|l| if verb.is_some() { format!("  {l}") } else { l }));
+        done = Some((rows, started.elapsed().as_secs_f64() * 1000.0));
     }
     // What is done instead of the plan while there are few rows.
-    if let Some(query) = PlanCache::default().compiled(bound, ctx.session.settings(), &ctx.database.text)?.query
-        && !options.analyze
-        && query.is_tree()
-    {
-        lines.push("While rows are few:".into());
-        lines.extend(query.describe().into_iter().map(|line| format!("  {line}")));
-    }
+    let compiled = match PlanCache::default().compiled(bound, ctx.session.settings(), &ctx.database.text)?.query {
+        Some(query) if !options.analyze && query.is_tree() => query.describe(),
+        _ => Vec::new(),
+    };
     let advice = if options.advise { super::advise::advise(&physical_plan)? } else { Vec::new() };
+    let of_with = bound.ctes.iter().map(|cte| cte.name.as_str()).zip(&with);
     if options.format == ExplainFormat::Json {
-        let text = match options.advise {
-            true => serde_json::json!([{ "Plan": lines, "Advice": advice.iter().map(Advice::json).collect::<Vec<_>>() }]),
-            false => serde_json::json!([{ "Plan": lines }]),
-        };
-        return Ok(vec![serde_json::to_string_pretty(&text).map_err(|e| PgError::internal(e.to_string()))?]);
+        let mut top = tree(&physical_plan, &names, options);
+        if let Some(m) = mutation {
+            let input = related(std::mem::take(&mut top), "Outer");
+            top = modifies(m);
+            top.insert("Plans".into(), serde_json::json!([input]));
+        }
+        let subplans = of_with.map(|(name, plan)| {
+            let keys = match plan {
+                Ok(plan) => tree(plan, &names, options),
+                Err(m) => modifies(m),
+            };
+            let mut keys = related(keys, "InitPlan");
+            keys.insert("Subplan Name".into(), format!("CTE {name}").into());
+            serde_json::Value::Object(keys)
+        });
+        let subplans: Vec<_> = subplans.collect();
+        if !subplans.is_empty()
+            && let serde_json::Value::Array(plans) = top.entry("Plans").or_insert_with(|| serde_json::Value::Array(Vec::new()))
+        {
+            plans.splice(..0, subplans);
+        }
+        let mut out = serde_json::Map::new();
+        out.insert("Plan".into(), top.into());
+        if !compiled.is_empty() {
+            out.insert("While Rows Are Few".into(), compiled.into());
+        }
+        if let Some((rows, time)) = done {
+            out.insert("Rows".into(), rows.into());
+            if options.summary {
+                out.insert("Execution Time".into(), time.into());
+            }
+        }
+        if options.advise {
+            out.insert("Advice".into(), advice.iter().map(Advice::json).collect());
+        }
+        return Ok(vec![serde_json::to_string_pretty(&[out]).map_err(|e| PgError::internal(e.to_string()))?]);
+    }
+    let indented = |lines: Vec<String>| lines.into_iter().map(|line| format!("  {line}"));
+    let mut lines = Vec::new();
+    for (name, plan) in of_with {
+        lines.push(format!("CTE {name}"));
+        if let Ok(plan) = plan {
+            lines.extend(indented(render(plan, &names, options)));
+        }
+    }
+    match mutation {
+        None => lines.extend(render(&physical_plan, &names, options)),
+        Some(m) => {
+            let loads = if bound.loads { ", bulk load" } else { "" };
+            let counted = done.map(|(rows, _)| format!(" (rows={rows})")).unwrap_or_default();
+            lines.push(format!("Mutate: {} on {}{loads}{counted}", verb_of(m), m.table.0.name));
+            lines.extend(indented(render(&physical_plan, &names, options)));
+        }
+    }
+    if let Some((rows, time)) = done {
+        lines.push(format!("Rows: {rows}"));
+        if options.summary {
+            lines.push(format!("Execution Time: {time:.3} ms"));
+        }
+    }
+    if !compiled.is_empty() {
+        lines.push("While rows are few:".into());
+        lines.extend(indented(compiled));
     }
     if options.advise && advice.is_empty() {
         lines.push("Advice: none; no index would make it much cheaper".into());
     }
     lines.extend(advice.iter().map(|a| format!("Advice: {a}")));
     Ok(lines)
+}
+
+/// What a statement does to a table.
+fn verb_of(m: &Mutation) -> &'static str {
+    match &m.kind {
+        MutationKind::Insert { on_conflict: OnConflict::Replace { .. }, .. } => "Upsert",
+        MutationKind::Insert { .. } => "Insert",
+        MutationKind::Update { .. } => "Update",
+        MutationKind::Delete { .. } => "Delete",
+        MutationKind::Merge { .. } => "Merge",
+    }
+}
+
+/// The node that changes rows, for programs.
+fn modifies(m: &Mutation) -> serde_json::Map<String, serde_json::Value> {
+    let keys = [("Node Type", "ModifyTable"), ("Operation", verb_of(m)), ("Relation Name", &m.table.0.name)];
+    keys.into_iter().map(|(key, value)| (key.to_owned(), value.into())).collect()
 }

@@ -325,7 +325,7 @@ impl Planner {
             for (e, out) in row.iter().zip(&mut values) {
                 match &e.kind {
                     ExprKind::Const(v) => out.push(v.clone()),
-                    ExprKind::Param(i) => out.push(self.ctx.params.get(*i).cloned().unwrap_or(ScalarValue::Null)),
+                    ExprKind::Param(i) if let Some(value) = self.ctx.params.get(*i) => out.push(value.clone()),
                     _ => {
                         constant = false;
                         break 'rows;
@@ -351,16 +351,16 @@ impl Planner {
             walk::visit_subqueries(e, &mut |_| found = true);
             found
         });
-        let has_columns = rows.iter().flatten().any(|e| {
+        let has_unknown = rows.iter().flatten().any(|e| {
             let mut used = Vec::new();
             walk::columns_of(e, &mut used);
-            !used.is_empty()
+            !used.is_empty() || self.is_unknown(e)
         });
         let has_sets = rows.iter().flatten().any(|e| e.any(&mut |x| matches!(x.kind, ExprKind::Set(_))));
         if has_sets {
             return Err(PgError::unsupported("set-returning functions are not allowed in VALUES"));
         }
-        if has_subquery || has_columns {
+        if has_subquery || has_unknown {
             let row_by_row = self.numbered_values(columns, rows)?;
             return self.plan(&row_by_row).await;
         }
@@ -375,7 +375,7 @@ impl Planner {
         built.project(names).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
     }
 
-    /// Rows that read columns or subqueries, as expressions over the rows' numbers: the rows stay in their order.
+    /// Rows that read columns, subqueries or parameters without values, as expressions over the rows' numbers: the rows stay in their order.
     fn numbered_values(&self, columns: &[(ColId, SqlType)], rows: &[Vec<Expr>]) -> PgResult<Rel> {
         if let [row] = rows {
             let exprs = columns.iter().zip(row).map(|((c, _), e)| (*c, e.clone())).collect();

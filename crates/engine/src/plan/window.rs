@@ -360,11 +360,17 @@ impl Lowering<'_> {
 }
 
 impl Planner {
-    /// The value of an expression without columns.
+    /// Whether an expression depends on a parameter without a value, as in a plan for any.
+    pub(crate) fn is_unknown(&self, e: &Expr) -> bool {
+        e.any(&mut |x| matches!(x.kind, ExprKind::Param(i) if i >= self.ctx.params.len()))
+    }
+
+    /// The value of an expression without columns; NULL if it is not known.
     pub(crate) async fn constant(&self, e: &Expr) -> PgResult<ScalarValue> {
         match &e.kind {
             ExprKind::Const(v) => Ok(v.clone()),
             ExprKind::Param(i) => Ok(self.ctx.params.get(*i).cloned().unwrap_or(ScalarValue::Null)),
+            _ if self.is_unknown(e) => Ok(ScalarValue::Null),
             _ => {
                 let id = self.fresh();
                 let rel = Rel::Project { input: Box::new(Rel::One), exprs: vec![(id, e.clone())] };

@@ -290,10 +290,10 @@ impl Session {
                 crate::ddl::checkpoint(&context).await?;
                 done("CHECKPOINT")
             }
-            Utility::Do { language, .. } => Err(match language.as_deref().unwrap_or("plpgsql") {
-                "plpgsql" => PgError::unsupported("DO blocks are not supported").hint("There is no procedural language."),
-                other => PgError::new(SqlState::UNDEFINED_OBJECT, format!("language \"{other}\" does not exist")),
-            }),
+            Utility::Do { language, code } => {
+                self.run_block(language.as_deref(), code).await?;
+                done("DO")
+            }
             Utility::Ddl(_) => Err(PgError::internal("a definition that is none")),
             Utility::Call(call) => Err(self.undefined_procedure(call, statement)),
         }
@@ -526,19 +526,16 @@ impl Session {
                 Utility::Execute { name, args } => {
                     let target = self.prepared(name)?.inner.clone();
                     // EXPLAIN of a statement without its arguments shows the plan for any.
-                    let (target, values) = if args.is_empty() && !options.analyze {
-                        (target, None)
+                    let (target, mut values) = if args.is_empty() && !options.analyze {
+                        (target, Vec::new())
                     } else {
-                        let (target, values) = self.execute_arguments(name, args, outer).await?;
-                        (target, Some(values))
+                        self.execute_arguments(name, args, outer).await?
                     };
                     let bound = self.bound_and_allowed(&target).await?;
-                    let values = match values {
-                        Some(values) => values,
-                        None => bound.params.iter().map(null_of).collect::<PgResult<_>>()?,
-                    };
-                    let text = target.text.clone();
-                    (bound, values, text)
+                    if !options.analyze && self.shared.settings().raw("plan_cache_mode") == Some("force_generic_plan") {
+                        values.clear();
+                    }
+                    (bound, values, target.text.clone())
                 }
                 Utility::Declare(_) => {
                     let Utility::Declare(declare) = &**utility else { return Err(PgError::internal("DECLARE")) };
@@ -618,11 +615,6 @@ pub(crate) async fn evaluate(context: &stoa_exec::nodes::StatementContext, exprs
         }
     }
     Err(PgError::internal("a row of constants gave no row"))
-}
-
-/// NULL in the Arrow form of a type.
-pub(crate) fn null_of(ty: &SqlType) -> PgResult<ScalarValue> {
-    ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))
 }
 
 /// The command that writes, if one does.

@@ -2,10 +2,11 @@
 //!
 //! Reading order: [`api`] (what callers see) → [`stoa_exec::environment::session`] (what other sessions may see of this one) → [`stoa_exec::settings`] →
 //! [`session_impl`] (life of a session and of a statement) → [`dispatch`] (one statement) → [`transaction`] → [`prepared`], [`statement_cache`] →
-//! [`login`], [`roles`] → [`cursor`] → [`copy`] → [`explain`] → [`system`], [`functions`] (what functions may ask).
+//! [`login`], [`roles`] → [`cursor`] → [`copy`] → [`explain`], [`block`] → [`system`], [`functions`] (what functions may ask).
 
 pub mod api;
 pub(crate) mod background;
+mod block;
 pub(crate) mod check;
 pub(crate) mod commit_status;
 pub mod copy;

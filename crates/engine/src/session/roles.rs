@@ -43,7 +43,7 @@ impl Session {
             Utility::Lock { .. } | Utility::Vacuum { .. } | Utility::Analyze { .. } | Utility::Check { .. } => Ok(()),
             // By name of the setting, or of the role.
             Utility::Set { .. } | Utility::Reset(_) | Utility::SetRole { .. } | Utility::SetSessionAuthorization { .. } => Ok(()),
-            // There is nothing that could be run.
+            // By the statements of the block; there are no procedures.
             Utility::Do { .. } | Utility::Call(_) => Ok(()),
             // By `ddl::rights`.
             Utility::Ddl(_) => Ok(()),

@@ -1208,7 +1208,7 @@ pub(super) const OF_SESSIONS: &[Setting] = &[
         description: "Controls the planner's selection of custom or generic plan.",
         report: false,
         hidden: false,
-        effect: false,
+        effect: true,
     },
     Setting {
         name: "quote_all_identifiers",

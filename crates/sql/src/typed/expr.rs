@@ -5,7 +5,7 @@ use crate::typed::guard::until_volatile;
 use crate::typed::guard::{balanced, in_branches};
 use crate::typed::raises::{may_raise, own_cost, raises_itself};
 use crate::typed::tree::{Expr, ExprKind, OperRef, SortKey};
-use crate::typed::udf::{KernelUdf, each_row};
+use crate::typed::udf::{KernelUdf, each_row, unknown_parameter};
 use crate::typed::{column_name, from_datafusion, kernel};
 use datafusion_common::{Column, ScalarValue};
 use datafusion_expr::expr::{Cast, InList, Sort};
@@ -24,6 +24,7 @@ pub const IN_ROWS: &str = "in rows";
 /// What the conversion of expressions needs.
 pub struct ExprPlanner<'a> {
     pub eval: &'a EvalContext,
+    /// Their values; of those that are missing any value may come, see [`unknown_parameter`].
     pub params: &'a [ScalarValue],
 }
 
@@ -56,13 +57,10 @@ impl ExprPlanner<'_> {
             ExprKind::Column(id) | ExprKind::Given(id) => column(*id),
             ExprKind::Once { id, value, body } => self.once(*id, value, body)?,
             ExprKind::Const(value) => DfExpr::Literal(value.clone(), None),
-            ExprKind::Param(index) => {
-                let value = self
-                    .params
-                    .get(*index)
-                    .ok_or_else(|| PgError::new(stoa_pg::SqlState::UNDEFINED_PARAMETER, format!("there is no parameter ${}", index + 1)))?;
-                DfExpr::Literal(value.clone(), None)
-            }
+            ExprKind::Param(index) => match self.params.get(*index) {
+                Some(value) => DfExpr::Literal(value.clone(), None),
+                None => unknown_parameter(*index, &e.ty, self.eval),
+            },
             ExprKind::And(_) | ExprKind::Or(_) if let Some(value) = self.settled(e) => {
                 DfExpr::Literal(ScalarValue::Boolean(Some(value)), None)
             }

@@ -137,6 +137,14 @@ pub fn projected_constant(value: Expr, ty: &SqlType, column: String, ctx: &EvalC
     KernelUdf::make(name, kernel, ctx.clone(), Vec::new(), ty.clone(), false, true).call(Vec::new())
 }
 
+/// A parameter in a plan for any value of it. No such plan can run: 42P02.
+pub fn unknown_parameter(index: usize, ty: &SqlType, ctx: &EvalContext) -> Expr {
+    let name = format!("${}", index + 1);
+    let message = format!("there is no parameter {name}");
+    let kernel: Kernel = Arc::new(move |_, _| Err(stoa_pg::PgError::new(stoa_pg::SqlState::UNDEFINED_PARAMETER, message.clone())));
+    KernelUdf::make(name, kernel, ctx.clone(), Vec::new(), ty.clone(), false, false).call(Vec::new())
+}
+
 /// An argument that no rule takes for constant. The last one of volatile functions that have arguments: DataFusion takes any function of
 /// constants for a constant, and leaves out sorts by it.
 pub fn each_row() -> Expr {

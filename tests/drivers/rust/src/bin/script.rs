@@ -1,11 +1,12 @@
-//! The drivers' script with tokio-postgres: everything prepared and in binary.
+//! The drivers' script with tokio-postgres: everything prepared and in binary, over TLS by rustls.
 
 use bytes::{Bytes, BytesMut};
 use futures::{SinkExt, StreamExt, TryStreamExt};
+use rust_clients::{config, connect, tls, trusting, without_tls};
 use std::error::Error;
 use std::time::Duration;
+use tokio_postgres::Client;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Client, NoTls};
 
 type Done = Result<(), Box<dyn Error + Send + Sync>>;
 
@@ -33,23 +34,24 @@ impl ToSql for Raw {
     to_sql_checked!();
 }
 
-async fn connect(port: &str) -> Result<Client, tokio_postgres::Error> {
-    let mut how = tokio_postgres::Config::new();
-    how.host("127.0.0.1").port(port.parse().expect("a port")).user("stoa").dbname("stoa").options("-c TimeZone=UTC");
-    if let Ok(password) = std::env::var("PGPASSWORD") {
-        how.password(password);
-    }
-    let (client, connection) = how.connect(NoTls).await?;
-    tokio::spawn(connection);
-    Ok(client)
-}
-
 fn equal<T: PartialEq + std::fmt::Debug>(found: T, wanted: T, what: &str) -> Done {
     if found == wanted { Ok(()) } else { Err(format!("{what}: wanted {wanted:?}, found {found:?}").into()) }
 }
 
 fn code<T>(result: Result<T, tokio_postgres::Error>) -> String {
     result.err().and_then(|e| e.code().map(|c| c.code().to_owned())).unwrap_or_default()
+}
+
+/// The server is who it says to be, and so is the client, on this very channel.
+async fn encrypted(c: &Client) -> Done {
+    let row = c.query_one("SELECT ssl, version FROM pg_stat_ssl WHERE pid = pg_backend_pid()", &[]).await?;
+    equal((row.get(0), row.get(1)), (true, "TLSv1.3"), "pg_stat_ssl")?;
+    let stranger = config().connect(trusting(rustls::RootCertStore::empty())).await.map(|_| ());
+    equal(stranger.err().map(|e| e.to_string().contains("TLS handshake")), Some(true), "an unknown authority")?;
+    let mut wrong = config();
+    wrong.password("another");
+    equal(code(wrong.connect(tls()).await), "28P01".to_owned(), "a wrong password")?;
+    equal(code(without_tls().await), "28000".to_owned(), "without TLS")
 }
 
 async fn types(c: &Client, file: &str) -> Done {
@@ -62,7 +64,8 @@ async fn types(c: &Client, file: &str) -> Done {
         equal(row.get::<_, Option<Raw>>(1).is_none(), true, ty)?;
     }
     // Rust's own values.
-    let row = c.query_one("SELECT $1 + 1, $2 || 'x', $3::float8, $4::bool, $5::bytea", &[&1_i32, &"a", &1.5_f64, &true, &&b"z"[..]]).await?;
+    let row =
+        c.query_one("SELECT $1 + 1, $2 || 'x', $3::float8, $4::bool, $5::bytea", &[&1_i32, &"a", &1.5_f64, &true, &&b"z"[..]]).await?;
     equal((row.get(0), row.get(1), row.get(2), row.get(3)), (2_i32, "ax", 1.5_f64, true), "values")?;
     equal(row.get::<_, Vec<u8>>(4), b"z".to_vec(), "bytea")
 }
@@ -70,8 +73,7 @@ async fn types(c: &Client, file: &str) -> Done {
 async fn batch(c: &mut Client) -> Done {
     c.batch_execute("DROP TABLE IF EXISTS rust_t; CREATE TABLE rust_t (id int PRIMARY KEY, name text, n float8)").await?;
     let insert = c.prepare("INSERT INTO rust_t VALUES ($1, $2, $3)").await?;
-    let rows: Vec<(i32, Option<String>, f64)> =
-        (0..1000).map(|i| (i, (i % 2 == 0).then(|| format!("n{i}")), f64::from(i))).collect();
+    let rows: Vec<(i32, Option<String>, f64)> = (0..1000).map(|i| (i, (i % 2 == 0).then(|| format!("n{i}")), f64::from(i))).collect();
     let sent = rows.iter().map(|(i, name, n)| {
         let (c, insert) = (&*c, &insert);
         async move { c.execute(insert, &[i, name, n]).await }
@@ -95,7 +97,9 @@ async fn errors(c: &mut Client) -> Done {
     let error = c.execute("INSERT INTO rust_t VALUES ($1)", &[&1_i32]).await.err().ok_or("no error")?;
     let error = error.as_db_error().ok_or("not the server's error")?;
     equal((error.code().code(), error.constraint()), ("23505", Some("rust_t_pkey")), "duplicate")?;
-    for (wanted, sql) in [("22012", "SELECT 1 / 0"), ("42P01", "SELECT * FROM nowhere"), ("42601", "SELEC 1"), ("23502", "INSERT INTO rust_t VALUES (NULL)")] {
+    for (wanted, sql) in
+        [("22012", "SELECT 1 / 0"), ("42P01", "SELECT * FROM nowhere"), ("42601", "SELEC 1"), ("23502", "INSERT INTO rust_t VALUES (NULL)")]
+    {
         equal(code(c.execute(sql, &[]).await), wanted.to_owned(), sql)?;
     }
     let mut transaction = c.transaction().await?;
@@ -140,7 +144,7 @@ async fn cancel(c: &Client) -> Done {
     let token = c.cancel_token();
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_millis(300)).await;
-        token.cancel_query(NoTls).await
+        token.cancel_query(tls()).await
     });
     let sql = "SELECT count(*) FROM generate_series(1, 100000000) a, generate_series(1, 1000) b";
     equal(code(c.query(sql, &[]).await), "57014".to_owned(), "cancel")?;
@@ -150,11 +154,12 @@ async fn cancel(c: &Client) -> Done {
 #[tokio::main]
 async fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let (port, file) = (&args[1], &args[2]);
+    let file = &args[2];
     let mut failed = false;
-    for name in ["types", "batch", "copy", "errors", "prepared", "cancel"] {
-        let mut c = connect(port).await.expect("no connection");
+    for name in ["encrypted", "types", "batch", "copy", "errors", "prepared", "cancel"] {
+        let mut c = connect().await.expect("no connection");
         let done = match name {
+            "encrypted" => encrypted(&c).await,
             "types" => types(&c, file).await,
             "batch" => batch(&mut c).await,
             "copy" => copy(&c).await,

@@ -1,7 +1,7 @@
 //! An ORM's usual life: SeaORM over sqlx, with its migrations, unchanged against Stoa.
 //!
-//! `orm-script PORT`, or with the whole URL of a database. Prints `ok NAME` for each part. It works in a schema of its own, which it
-//! makes and drops.
+//! `sea-orm` connects as the variables of libpq say, `sea-orm URL` to another database. Prints `ok NAME` for each part. It works in a schema of
+//! its own, which it makes and drops.
 
 mod entities;
 mod migrations;
@@ -9,7 +9,7 @@ mod migrations;
 use entities::{article, article_tag, author, tag};
 use migrations::Migrator;
 use sea_orm::prelude::*;
-use sea_orm::sea_query::{Expr, LockBehavior, LockType, OnConflict};
+use sea_orm::sea_query::{Expr, ExprTrait, LockBehavior, LockType, OnConflict};
 use sea_orm::{
     AccessMode, ActiveModelTrait, ConnectOptions, ConnectionTrait, Database, DatabaseConnection, DbErr, IsolationLevel, JoinType, Order,
     PaginatorTrait, QueryOrder, QuerySelect, Set, SqlErr, Statement, TransactionError, TransactionTrait, Unchanged,
@@ -68,7 +68,7 @@ async fn writing_and_reading(db: &DatabaseConnection) -> Result<(), DbErr> {
     assert_eq!((first.version, first.price, first.state.clone()), (1, Decimal::new(1250, 2), article::State::Draft));
     assert_eq!(first.extra["words"], 2);
     let many = article::Entity::insert_many((0..50).map(|n| new_article(bob.id, &format!("number {n}")))).exec(db).await?;
-    assert!(many.last_insert_id > first.id);
+    assert!(many.last_insert_id > Some(first.id));
     assert_eq!(article::Entity::find().count(db).await?, 51);
     assert_eq!(article::Entity::find_by_id(first.id).one(db).await?, Some(first.clone()));
 
@@ -129,7 +129,7 @@ async fn writing_and_reading(db: &DatabaseConnection) -> Result<(), DbErr> {
     assert_eq!(bob.delete(db).await?.rows_affected, 1);
     assert_eq!(article::Entity::find().count(db).await?, 1);
     let raw = Statement::from_sql_and_values(db.get_database_backend(), "SELECT $1::int + 1 AS n, now() AS at", [41.into()]);
-    let row = db.query_one(raw).await?.unwrap();
+    let row = db.query_one_raw(raw).await?.unwrap();
     assert_eq!(row.try_get::<i32>("", "n")?, 42);
     assert!(row.try_get::<DateTimeUtc>("", "at")?.timestamp() > 1_600_000_000);
     Ok(())
@@ -230,8 +230,7 @@ async fn concurrency(db: &DatabaseConnection) -> Result<(), DbErr> {
 
 #[tokio::main]
 async fn main() -> Result<(), DbErr> {
-    let argument = std::env::args().nth(1).unwrap_or_else(|| "5433".into());
-    let url = if argument.contains("://") { argument } else { format!("postgres://stoa@127.0.0.1:{argument}/stoa") };
+    let url = std::env::args().nth(1).filter(|argument| argument.contains("://")).unwrap_or_else(|| "postgres:///stoa".into());
     let first = connect(&url, None).await?;
     first.execute_unprepared(&format!("DROP SCHEMA IF EXISTS {SCHEMA} CASCADE; CREATE SCHEMA {SCHEMA}")).await?;
     let db = connect(&url, Some(SCHEMA)).await?;

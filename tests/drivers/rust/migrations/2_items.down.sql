@@ -1,0 +1,3 @@
+DROP VIEW belongings;
+DROP TABLE part, item;
+DELETE FROM person;

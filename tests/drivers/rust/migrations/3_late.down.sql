@@ -1,0 +1,2 @@
+-- no-transaction
+DROP INDEX person_born;

@@ -1,0 +1,2 @@
+-- no-transaction
+CREATE INDEX person_born ON person (born);
