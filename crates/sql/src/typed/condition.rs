@@ -16,7 +16,9 @@ pub fn settled(e: Expr) -> Expr {
         let (parts, make, decides): (_, fn(Vec<Expr>) -> ExprKind, _) = match e.kind {
             ExprKind::And(parts) => (parts, ExprKind::And, false),
             ExprKind::Or(parts) => (parts, ExprKind::Or, true),
-            ExprKind::Not(arg) if matches!(arg.kind, ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_)) || is_null(&arg) => {
+            ExprKind::Not(arg)
+                if matches!(arg.kind, ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_) | ExprKind::Const(_)) || is_null(&arg) =>
+            {
                 return settled(negated(*arg));
             }
             _ if is_null(&e) => return constant(false),
@@ -46,6 +48,7 @@ fn negated(e: Expr) -> Expr {
         ExprKind::And(parts) => ExprKind::Or(all(parts)),
         ExprKind::Or(parts) => ExprKind::And(all(parts)),
         _ if is_null(&e) => return e,
+        ExprKind::Const(ScalarValue::Boolean(Some(value))) => return constant(!value),
         _ => ExprKind::Not(Box::new(e)),
     };
     Expr::new(kind, ty)
