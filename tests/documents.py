@@ -38,6 +38,8 @@ def statements(text):
             at = text.find("\n", at) if "\n" in text[at:] else len(text)
         elif text[at] in "'\"":
             at = text.find(text[at], at + 1) + 1 or len(text)
+        elif text.startswith("$$", at):
+            at = text.index("$$", at + 2) + 2
         elif text[at] == ";" or (text[at] == "\\" and "\n" in text[at:]):
             end = at + 1 if text[at] == ";" else text.index("\n", at)
             line_end = text.find("\n", end) if "\n" in text[end:] else len(text)

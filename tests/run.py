@@ -7,6 +7,8 @@ import concurrent.futures, json, os, pathlib, random, re, resource, signal, sock
 
 import psycopg
 
+import documents
+
 BINARY = sys.argv[1]
 results = []
 
@@ -76,12 +78,11 @@ def the_examples_of_the_reference_run(server):
     assert len(blocks) > 15
     with server.connect() as c:
         for block in blocks:
-            for statement in block.split(";\n"):
-                if statement.strip():
-                    try:
-                        c.execute(statement)
-                    except psycopg.Error as e:
-                        raise AssertionError(f"{statement.strip()}: {e}") from e
+            for statement, _, _ in documents.statements(block):
+                try:
+                    c.execute(statement)
+                except psycopg.Error as e:
+                    raise AssertionError(f"{statement}: {e}") from e
 
 
 def rows_survive_kill_and_restart(server):
