@@ -20,7 +20,7 @@ use rocksdb::WriteBatch;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use stoa_store::model::check_alteration;
+use stoa_store::model::{check_alteration, stays_expired};
 use stoa_store::{KeyRange, StoreError, StoreResult, TableId, TableSchema, Timestamp};
 
 impl Core {
@@ -45,7 +45,8 @@ impl Core {
     /// A table from its record.
     pub fn table(&self, stored: &StoredTable, last_change: Timestamp) -> StoreResult<Table> {
         let mut families = Vec::with_capacity(stored.schema.families.len());
-        for ((family, storage), since) in stored.schema.families.iter().zip(&stored.storages).zip(&stored.since) {
+        let times = stored.since.iter().zip(&stored.expired_us);
+        for ((family, storage), (since, expired_us)) in stored.schema.families.iter().zip(&stored.storages).zip(times) {
             families.push(Family {
                 id: family.id,
                 storage: *storage,
@@ -53,6 +54,7 @@ impl Core {
                 form: Form::of(&family.options),
                 options: family.options.clone(),
                 ttl_us: family.options.ttl.map(|ttl| u64::try_from(ttl.as_micros()).unwrap_or(u64::MAX)),
+                expired_us: *expired_us,
                 column_family: self.column_family(OptionClass::of(&family.options))?,
             });
         }
@@ -89,7 +91,8 @@ impl Committer {
         // Of a time before it says nothing, least of all that there were no rows: it may stand for a table that was written anew.
         let now_us = self.now_us();
         let since = vec![self.tick(now_us); storages.len()];
-        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since };
+        let expired_us = vec![0; storages.len()];
+        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since, expired_us };
         let table = self.core.table(&stored, Timestamp::default())?;
         let mut batch = WriteBatch::default();
         batch.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
@@ -103,18 +106,22 @@ impl Committer {
         schema.check()?;
         let old = self.existing(schema.id)?;
         check_alteration(&old.schema, schema)?;
+        let now_us = self.now_us();
         let mut batch = WriteBatch::default();
         let mut storages = Vec::new();
+        let mut expired_us = Vec::new();
         let mut copies = Vec::new();
         for family in &schema.families {
             let before = old.families.iter().find(|f| f.id == family.id);
+            let gone = before.map_or(0, |before| before.expired_us.max(stays_expired(&before.options, &family.options, now_us)));
+            expired_us.push(gone);
             let class = OptionClass::of(&family.options);
             match before {
                 Some(before) if before.column_family.class == class => storages.push(before.storage),
                 _ => {
                     let storage = self.take_storage()?;
                     storages.push(storage);
-                    copies.extend(before.map(|before| (before, storage, class)));
+                    copies.extend(before.map(|before| (before, storage, class, gone)));
                 }
             }
         }
@@ -122,20 +129,19 @@ impl Committer {
             // A crash on the way leaves marks that make the next start remove what was copied.
             let mut intent = WriteBatch::default();
             intent.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
-            for (_, storage, class) in &copies {
+            for (_, storage, class, _) in &copies {
                 intent.put(purge_key(*storage), class.name());
                 batch.delete(purge_key(*storage));
             }
             self.write_metadata(intent)?;
-            for (before, storage, class) in copies {
-                self.copy_family(before, storage, class)?;
+            for (before, storage, class, gone) in copies {
+                self.copy_family(before, storage, class, gone)?;
             }
         }
         let removed: Vec<_> = old.families.iter().filter(|f| !storages.contains(&f.storage)).collect();
         for family in &removed {
             batch.put(purge_key(family.storage), family.column_family.class.name());
         }
-        let now_us = self.now_us();
         // Neither is more than the newest copied, nor does what was kept of the past grow with VERSIONS.
         let last_change = Timestamp(old.last_change.load(Ordering::Acquire));
         let since = schema.families.iter().zip(&storages).map(|(family, storage)| {
@@ -150,7 +156,7 @@ impl Committer {
             if whole(before) { before.since.max(aged.unwrap_or_default()) } else { last_change }
         });
         let since = since.collect();
-        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since };
+        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since, expired_us };
         let table = self.core.table(&stored, last_change)?;
         batch.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
         batch.put(table_key(schema.id), stored.encode());
@@ -227,8 +233,8 @@ impl Committer {
         self.write_metadata(batch)
     }
 
-    /// Copies what is visible of a family into another class of options.
-    fn copy_family(&mut self, from: &Family, storage: u32, class: OptionClass) -> StoreResult<()> {
+    /// Copies what is visible of a family into another class of options, without what is committed up to a microsecond.
+    fn copy_family(&mut self, from: &Family, storage: u32, class: OptionClass, gone: u64) -> StoreResult<()> {
         let column_family = self.core.column_family(class)?;
         let mut files = SortedFiles::new(&self.core, class, format!("alter-{storage}"))?;
         let options = IteratorOptions {
@@ -247,10 +253,15 @@ impl Committer {
             key.clear();
             key.extend_from_slice(&storage.to_be_bytes());
             let rest = from_key.get(STORAGE_ID_BYTES..).unwrap_or_default();
-            let mut keep = true;
+            let damaged = || StoreError::Corruption(format!("an entry of storage {} can't be read", from.storage));
+            let at = if from.form == Form::Plain {
+                from_value.first_chunk::<TIMESTAMP_BYTES>().map(|stamp| Timestamp(u64::from_be_bytes(*stamp)))
+            } else {
+                VersionedKey::parse(from_key, from.form).map(|key| key.timestamp)
+            };
+            let mut keep = self.tables.visible_since(at.ok_or_else(damaged)?).micros() > gone;
             match (from.form, class.form) {
                 (Form::Plain, Form::PackedVersions) => {
-                    let damaged = || StoreError::Corruption(format!("an entry of storage {} can't be read", from.storage));
                     let (stamp, bytes) = from_value.split_first_chunk::<TIMESTAMP_BYTES>().ok_or_else(damaged)?;
                     push_escaped(&mut key, rest);
                     key.extend_from_slice(&inverted(Timestamp(u64::from_be_bytes(*stamp))));
@@ -259,11 +270,10 @@ impl Committer {
                     value.extend_from_slice(bytes);
                 }
                 (Form::PackedVersions, Form::Plain) => {
-                    let damaged = || StoreError::Corruption(format!("an entry of storage {} can't be read", from.storage));
                     let parsed = VersionedKey::parse(from_key, from.form).ok_or_else(damaged)?;
                     let (kind, bytes) = from_value.split_first().ok_or_else(damaged)?;
                     // The newest version comes first.
-                    keep = last_row.as_deref() != Some(parsed.row) && *kind != VALUE_DELETED;
+                    keep &= last_row.as_deref() != Some(parsed.row) && *kind != VALUE_DELETED;
                     if last_row.as_deref() != Some(parsed.row) {
                         last_row = Some(parsed.row.to_vec());
                     }

@@ -32,6 +32,8 @@ pub struct StoredTable {
     pub storages: Vec<u32>,
     /// Of each family the time from which on its past is known as its options say: an alteration kept less of what was before.
     pub since: Vec<Timestamp>,
+    /// Of each family the microsecond up to which cells had expired when its TTL became longer or was taken away: they stay so.
+    pub expired_us: Vec<u64>,
 }
 
 /// A bulk load: entries on disk carry `begin`, and read as if they had been committed at `finish`.
@@ -109,7 +111,8 @@ const RECORD_VERSION: u8 = 1;
 impl StoredTable {
     /// Record version │ name │ u16 families, each: u16 id, u32 storage, name, layout, u32 versions, u32 min_versions,
     /// u64 TTL in µs (all ones: none), compression, bloom filter, u32 block size, flags │ u32 split points, each its bytes │ of each
-    /// family the u64 time from which its past is known, if one of them is not 0. Names and bytes begin with a u32 length.
+    /// family the u64 time from which its past is known, if one of them is not 0, or of what follows │ of each family the u64 time up to
+    /// which cells stay expired, if one of them is not 0. Names and bytes begin with a u32 length.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = vec![RECORD_VERSION];
@@ -146,8 +149,12 @@ impl StoredTable {
         for point in &self.schema.split_points {
             push_bytes(&mut out, point);
         }
-        if self.since.iter().any(|since| since.0 > 0) {
+        let expired = self.expired_us.iter().any(|us| *us > 0);
+        if expired || self.since.iter().any(|since| since.0 > 0) {
             self.since.iter().for_each(|since| out.extend_from_slice(&since.0.to_be_bytes()));
+        }
+        if expired {
+            self.expired_us.iter().for_each(|us| out.extend_from_slice(&us.to_be_bytes()));
         }
         out
     }
@@ -205,7 +212,14 @@ impl StoredTable {
                 *since = Timestamp(input.u64()?);
             }
         }
-        input.0.is_empty().then_some(Self { schema: TableSchema { id, name, families, split_points }, storages, since })
+        let mut expired_us = vec![0; families.len()];
+        if !input.0.is_empty() {
+            for us in &mut expired_us {
+                *us = input.u64()?;
+            }
+        }
+        let schema = TableSchema { id, name, families, split_points };
+        input.0.is_empty().then_some(Self { schema, storages, since, expired_us })
     }
 }
 
@@ -302,6 +316,7 @@ mod tests {
             },
             storages: vec![5],
             since: vec![Timestamp::default()],
+            expired_us: vec![0],
         };
         let bytes = table.encode();
         let mut expected: Vec<u8> = [
@@ -316,6 +331,10 @@ mod tests {
         }
         table.since = vec![Timestamp(0x102)];
         expected.extend([0, 0, 0, 0, 0, 0, 1, 2]);
+        assert_eq!(table.encode(), expected);
+        assert_eq!(StoredTable::decode(TableId(9), &expected).as_ref(), Some(&table));
+        table.expired_us = vec![0x304];
+        expected.extend([0, 0, 0, 0, 0, 0, 3, 4]);
         assert_eq!(table.encode(), expected);
         assert_eq!(StoredTable::decode(TableId(9), &expected), Some(table));
     }

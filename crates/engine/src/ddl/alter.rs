@@ -623,11 +623,12 @@ async fn alter_options(work: Work<'_>, table: TableDescriptor, options: &[Storag
 fn alter_family(work: Work<'_>, mut table: TableDescriptor, name: &str, options: &[StorageOption]) -> PgResult<()> {
     let missing = missing_family(&table, name);
     let family = table.families.iter_mut().find(|f| f.name == name).ok_or(missing)?;
-    let layout = family.options.layout;
-    super::table::family_options(&mut family.options, options)?;
-    if family.options.layout != layout {
+    let mut changed = family.options.clone();
+    super::table::family_options(&mut changed, options)?;
+    if changed.layout != family.options.layout {
         return Err(PgError::unsupported("the layout of a family cannot be changed").hint("Copy the table with CREATE TABLE AS."));
     }
+    family.set_options(changed);
     if table.is_raw() {
         super::raw::follow(&mut table);
     }

@@ -840,6 +840,7 @@ impl<'a> TableBuilder<'a> {
                 name: "f".into(),
                 columns: Vec::new(),
                 options: FamilyOptions::default(),
+                had_ttl: false,
             });
         }
         let placed: Vec<ColumnId> = self.table.families.iter().flat_map(|f| f.columns.iter().copied()).collect();

@@ -99,8 +99,11 @@ pub(super) fn families(
         return;
     }
     let to = |id: &ColumnId| columns.iter().find(|(from, _)| from == id).map(|(_, to)| *to);
-    builder.table.families =
-        source.families.iter().map(|f| FamilyDescriptor { columns: f.columns.iter().filter_map(to).collect(), ..f.clone() }).collect();
+    builder.table.families = source
+        .families
+        .iter()
+        .map(|f| FamilyDescriptor { columns: f.columns.iter().filter_map(to).collect(), had_ttl: false, ..f.clone() })
+        .collect();
     builder.table.expires.clone_from(&source.expires);
     builder.table.timestamp = source.timestamp.as_ref().and_then(to);
     builder.table.dynamic = source.dynamic.as_ref().and_then(to);

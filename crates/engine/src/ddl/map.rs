@@ -42,7 +42,7 @@ pub(super) fn check(table: &TableDescriptor) -> PgResult<()> {
     if table.timestamp.is_some() {
         return refuse("UPSERT leaves newer rows as they are, and would write their entries.", "Give the maps a table of their own.");
     }
-    if table.rows_end() {
+    if table.families.first().is_some_and(|f| f.options.ttl.is_some()) {
         return refuse("Its rows expire, and entries would outlive them.", "Give the maps a family of their own with a ttl.");
     }
     let generated = table.map_columns().find(|c| c.generated.is_some());
@@ -119,8 +119,13 @@ async fn entries(
         own.not_null = true;
     }
     let family = family_of(table, column.id).ok_or_else(|| PgError::internal("a table without families"))?;
-    builder.table.families =
-        vec![FamilyDescriptor { id: FamilyId(0), name: "f".into(), columns: vec![value_id], options: family.options.clone() }];
+    builder.table.families = vec![FamilyDescriptor {
+        id: FamilyId(0),
+        name: "f".into(),
+        columns: vec![value_id],
+        options: family.options.clone(),
+        had_ttl: false,
+    }];
     let referenced: Vec<ColumnId> = of_row.iter().map(|(id, _)| *id).collect();
     let columns: Vec<ColumnId> = of_row.iter().map(|(_, id)| *id).collect();
     // The entries of a row stay together.
@@ -281,8 +286,7 @@ pub(super) fn families_follow(work: Work<'_>, table: &TableDescriptor) -> PgResu
         let Some(options) = family_of(table, column.id).map(|f| f.options.clone()) else { continue };
         let Some(own) = entries.families.first_mut().filter(|own| own.options != options) else { continue };
         let layout = own.options.layout;
-        own.options = options;
-        own.options.layout = layout;
+        own.set_options(stoa_table::FamilyOptions { layout, ..options });
         super::alter_family::families_follow(work, &entries);
         work.put(Relation::Table(entries))?;
     }

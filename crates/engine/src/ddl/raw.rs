@@ -65,7 +65,7 @@ pub(super) async fn make(builder: &mut TableBuilder<'_>, create: &CreateTable) -
 fn cells(families: &[FamilyDescriptor]) -> FamilyDescriptor {
     let first = families.iter().find(|f| f.id != CELLS).map(|f| f.options.clone()).unwrap_or_default();
     let options = FamilyOptions { layout: Layout::Cells, versions: 1, min_versions: 0, ttl: None, ..first };
-    FamilyDescriptor { id: CELLS, name: String::new(), columns: Vec::new(), options }
+    FamilyDescriptor { id: CELLS, name: String::new(), columns: Vec::new(), options, had_ttl: false }
 }
 
 /// After a change of the families of a raw table: its cells follow.

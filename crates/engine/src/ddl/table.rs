@@ -416,7 +416,7 @@ pub(super) fn new_family(table: &TableDescriptor, name: String, given: &[Storage
     family_options(&mut options, given)?;
     let next = table.families.iter().map(|f| f.id.0).filter(|id| *id != CELLS.0).max().map_or(Some(0), |last| last.checked_add(1));
     let id = next.ok_or_else(|| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "a table has too many families"))?;
-    Ok(FamilyDescriptor { id: FamilyId(id), name, columns: Vec::new(), options })
+    Ok(FamilyDescriptor { id: FamilyId(id), name, columns: Vec::new(), options, had_ttl: false })
 }
 
 /// `FAMILY name` behind a new column.

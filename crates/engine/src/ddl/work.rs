@@ -15,10 +15,11 @@ use stoa_sql::typed::tree::{Bound, BoundBody, ColId, Expr, Output, Query, Rel, T
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_table::catalog::store::{encode, relation_key, schema_key, storage_of};
 use stoa_table::catalog::{
-    CatalogSnapshot, ColumnId, Numbers, ObjectClass, Oid, PG_CATALOG_OID, Privileges, Relation, RightsOf, SchemaDescriptor, TableDescriptor,
+    CatalogSnapshot, ColumnId, FamilyDescriptor, Numbers, ObjectClass, Oid, PG_CATALOG_OID, Privileges, Relation, RightsOf,
+    SchemaDescriptor, TableDescriptor,
 };
 use stoa_table::txn::TableLockMode;
-use stoa_table::{TableId, TableSchema};
+use stoa_table::{Layout, TableId, TableSchema};
 
 /// One statement at work.
 #[derive(Clone, Copy)]
@@ -50,9 +51,13 @@ impl<'a> Work<'a> {
     // The catalog.
 
     /// Stores a relation, new or changed. Names are checked again when the transaction commits.
-    pub fn put(&self, relation: Relation) -> PgResult<()> {
-        if let Relation::Table(table) = &relation {
-            check_lifetimes(table)?;
+    pub fn put(&self, mut relation: Relation) -> PgResult<()> {
+        if let Relation::Table(table) = &mut relation {
+            check_lifetimes(*self, table)?;
+            if let Some(old) = self.catalog().table(table.oid) {
+                let was = |id: ColumnId| old.column(id).is_some_and(|column| column.not_null);
+                table.columns.iter_mut().filter(|own| own.not_null && !was(own.id)).for_each(|own| own.not_null_later = true);
+            }
         }
         self.ctx.put_relation(relation)
     }
@@ -574,8 +579,29 @@ pub(crate) fn folded(idents: &[ast::Ident]) -> Vec<String> {
     idents.iter().map(fold).collect()
 }
 
-/// A row is there as long as its first family is: a column of another one whose values end by themselves may be NULL.
-fn check_lifetimes(table: &TableDescriptor) -> PgResult<()> {
+/// A row is there as long as its first family is: a column of another one whose values end by themselves may be NULL. So may each cell of
+/// its own in the first one.
+fn check_lifetimes(work: Work<'_>, table: &TableDescriptor) -> PgResult<()> {
+    let invalid = |column: ColumnId, tells: &str, then: &str| {
+        let ends = |(at, f): &(usize, &FamilyDescriptor)| f.options.ttl.is_some() && (*at > 0 || f.options.layout != Layout::Packed);
+        let mut families = table.families.iter().enumerate().filter(ends).map(|(_, family)| family);
+        let family = families.find(|f| f.columns.contains(&column) && !table.is_key(column));
+        match (table.column(column), family) {
+            (Some(column), Some(family)) => {
+                let message = format!("column \"{}\" {tells}, but its family \"{}\" has a ttl", column.name, family.name);
+                Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message)
+                    .detail(format!("Values of a family with a ttl end by themselves, and {then}."))
+                    .hint("Put the column into a family without a ttl."))
+            }
+            _ => Ok(()),
+        }
+    };
+    for column in super::expiry::columns(work, table)? {
+        invalid(column, "tells when rows end", "rows whose end is NULL never do")?;
+    }
+    if let Some(column) = table.timestamp {
+        invalid(column, "tells which rows are newer", "any row is newer than NULL")?;
+    }
     for family in table.families.iter().skip(1).filter(|family| family.options.ttl.is_some()) {
         let required = |id: &ColumnId| table.column(*id).filter(|column| column.not_null && !column.dropped);
         if let Some(column) = family.columns.iter().find_map(required) {

@@ -482,7 +482,7 @@ impl ScanState {
                     let next = self.ranges.next(&self.table, &self.source).await.map_err(DataFusionError::from)?;
                     let Some(range) = next else { return Ok(false) };
                     // Where the first family has ended, what is left of a row is passed over.
-                    let all_are_rows = self.table.table.families.first().is_none_or(|family| family.options.ttl.is_none());
+                    let all_are_rows = !self.table.table.rows_end();
                     let limited = self.output.is_unfiltered() && all_are_rows;
                     let limit = self.output.fetch.filter(|_| limited).and_then(|n| u64::try_from(n).ok());
                     let read = RangeRead {

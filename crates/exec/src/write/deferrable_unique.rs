@@ -99,7 +99,7 @@ async fn owners(
     }
     let source = ColumnSource::Index(Arc::clone(codec));
     // Entries of rows and values that have ended by their age may be among them.
-    let ages = expiry.is_some() || table.families.iter().any(|f| f.options.ttl.is_some());
+    let ages = expiry.is_some() || table.values_end();
     let most = if ages { usize::MAX } else { 2 };
     let mut decoder = ScanDecoder::new(&source, &[], 4)?.collect_row_keys(&source)?;
     decoder.set_max_rows(usize::MAX);

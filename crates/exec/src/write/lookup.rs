@@ -81,7 +81,7 @@ pub async fn without_ended(
     mut found: HashMap<Vec<u8>, Vec<u8>>,
     keys_of: impl FnOnce(&Rows) -> PgResult<Vec<Option<Vec<u8>>>>,
 ) -> PgResult<HashMap<Vec<u8>, Vec<u8>>> {
-    if found.is_empty() || !table.families.iter().any(|f| f.options.ttl.is_some()) {
+    if found.is_empty() || !table.values_end() {
         return Ok(found);
     }
     let mut row_keys: Vec<Vec<u8>> = found.values().cloned().collect();

@@ -282,7 +282,7 @@ struct Ages<'a> {
 
 impl<'a> Ages<'a> {
     fn new(table: &'a TableDescriptor) -> Self {
-        Self { table, any: table.families.iter().any(|f| f.options.ttl.is_some()) }
+        Self { table, any: table.values_end() }
     }
 
     /// Whether what an index says of a row that exists is true: its columns live as long as the row.

@@ -150,6 +150,9 @@ pub struct ColumnDescriptor {
     #[serde(with = "crate::catalog::descriptor::serde_sql_type")]
     pub ty: SqlType,
     pub not_null: bool,
+    /// It was said to be NOT NULL of a table that was there: rows of the past, and those that have ended, may be NULL.
+    #[serde(default)]
+    pub not_null_later: bool,
     /// SQL text of the DEFAULT.
     pub default: Option<String>,
     /// What rows written before the column was added have: the default's value at that time, in text form.
@@ -273,6 +276,23 @@ pub struct FamilyDescriptor {
     pub columns: Vec<ColumnId>,
     #[serde(with = "serde_family_options")]
     pub options: FamilyOptions,
+    /// It had a `ttl`: values have ended, of which indexes may still have entries.
+    #[serde(default)]
+    pub had_ttl: bool,
+}
+
+impl FamilyDescriptor {
+    /// Whether there may be values that have ended by their age, of which indexes may have entries.
+    #[must_use]
+    pub fn ends(&self) -> bool {
+        self.options.ttl.is_some() || self.had_ttl
+    }
+
+    /// Gives it other options. What has ended does not come back.
+    pub fn set_options(&mut self, options: FamilyOptions) {
+        self.had_ttl = self.ends();
+        self.options = options;
+    }
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -463,6 +483,7 @@ impl ColumnDescriptor {
             name,
             ty,
             not_null: false,
+            not_null_later: false,
             default: None,
             missing: None,
             generated: None,
@@ -505,7 +526,19 @@ impl TableDescriptor {
     /// Whether rows end by their age.
     #[must_use]
     pub fn rows_end(&self) -> bool {
-        self.families.first().is_some_and(|f| f.options.ttl.is_some())
+        self.families.first().is_some_and(FamilyDescriptor::ends)
+    }
+
+    /// Whether values of some family end by their age, or have.
+    #[must_use]
+    pub fn values_end(&self) -> bool {
+        self.families.iter().any(FamilyDescriptor::ends)
+    }
+
+    /// Whether a stored row may be NULL in a column, be it one of the past.
+    #[must_use]
+    pub fn stores_null(&self, column: &ColumnDescriptor) -> bool {
+        (!column.not_null || column.not_null_later) && !self.is_key(column.id)
     }
 
     /// Whether the value of a column may end by its age while its row stays.
@@ -513,7 +546,7 @@ impl TableDescriptor {
     pub fn ends_apart(&self, column: ColumnId) -> bool {
         // Key columns are in no family: they are the row.
         let place = self.families.iter().enumerate().find(|(_, f)| f.columns.contains(&column) && !self.is_key(column));
-        place.is_some_and(|(at, f)| f.options.ttl.is_some() && (at > 0 || f.options.layout != Layout::Packed))
+        place.is_some_and(|(at, f)| f.ends() && (at > 0 || f.options.layout != Layout::Packed))
     }
 
     /// The index of a deferrable primary key.

@@ -33,6 +33,7 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
                 name: format!("f{n}"),
                 columns: members.iter().map(|m| id(*m)).collect(),
                 options: FamilyOptions { layout: *layout, ..FamilyOptions::default() },
+                had_ttl: false,
             })
             .collect(),
         salt: None,

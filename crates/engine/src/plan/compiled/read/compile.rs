@@ -253,7 +253,7 @@ fn whole_key(codec: &RowCodec, bounds: &[Bound]) -> Option<(Vec<ScalarSource>, V
 impl Range {
     /// The only key that the bounds narrow, or that of a unique index which they match whole.
     fn of(table: &TableDescriptor, codec: &Arc<RowCodec>, bounds: Vec<Bound>) -> PgResult<Option<(Self, Vec<usize>)>> {
-        let expires = table.families.iter().any(|f| f.options.ttl.is_some());
+        let expires = table.values_end();
         let mut found: Option<(ColumnSource, KeyShape, u64, bool)> = None;
         let mut narrowing = 0;
         let key = KeyShape::of_table(&codec.key);
@@ -302,7 +302,7 @@ impl Range {
         }
         let mut sources = vec![(ColumnSource::Table(Arc::clone(codec)), KeyShape::of_table(&codec.key), 0)];
         let plain = |i: &&IndexDescriptor| i.parts.iter().all(|p| matches!(p.key, IndexKey::Column(_))) && i.predicate.is_none();
-        let expires = table.families.iter().any(|f| f.options.ttl.is_some());
+        let expires = table.values_end();
         for index in table.indexes.iter().filter(|i| !expires && i.state == IndexState::Readable && i.method == "btree").filter(plain) {
             let codec = IndexCodec::new(table, index)?;
             let key = KeyShape::of_index(&codec);

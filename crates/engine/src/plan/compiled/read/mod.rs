@@ -324,7 +324,7 @@ impl CompiledRead {
                 range: key_range,
                 reverse: range.reverse,
                 // Where the first family has ended, what is left of a row is passed over.
-                limit: table.table.families.first().is_none_or(|family| family.options.ttl.is_none()).then_some(most as u64),
+                limit: (!table.table.rows_end()).then_some(most as u64),
                 fill_cache: true,
             };
             let mut scan = table.view.scan(read).await?;
