@@ -29,6 +29,8 @@ pub(crate) struct Family {
     pub form: Form,
     pub options: FamilyOptions,
     pub ttl_us: Option<u64>,
+    /// See [`crate::metadata::StoredTable::expired_us`].
+    pub expired_us: u64,
     pub column_family: Arc<ColumnFamily>,
 }
 

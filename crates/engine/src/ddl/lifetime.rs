@@ -1,4 +1,4 @@
-//! Constraints over columns whose values end before their row does.
+//! Constraints over columns whose values end before their row does, and columns that say when rows end.
 //!
 //! Invariant: what a constraint says goes on to hold when values of a family with a ttl become NULL, behind which nobody checks again:
 //! those that could not are refused. So CHECK finds no fault in what has ended, and a dump can be restored.
@@ -15,6 +15,7 @@ use stoa_table::catalog::{ColumnId, FamilyDescriptor, IndexKey, TableDescriptor}
 /// # Errors
 /// 42P16.
 pub(super) fn check(work: Work<'_>, table: &TableDescriptor) -> PgResult<()> {
+    what_rows_go_by(work, table)?;
     // A row is there as long as its first family is.
     let families: Vec<&FamilyDescriptor> = table.families.iter().skip(1).filter(|f| f.values_end()).collect();
     if families.is_empty() {
@@ -25,6 +26,26 @@ pub(super) fn check(work: Work<'_>, table: &TableDescriptor) -> PgResult<()> {
     ends.checks(work)?;
     ends.unique(work)?;
     ends.foreign_keys()
+}
+
+/// Columns by which rows end, or are newer, may not end by themselves.
+fn what_rows_go_by(work: Work<'_>, table: &TableDescriptor) -> PgResult<()> {
+    if !table.families.iter().any(FamilyDescriptor::values_end) {
+        return Ok(());
+    }
+    let end = super::expiry::columns(work, table)?;
+    let mut all = end.into_iter().map(|id| (id, "tells when rows end", "rows whose end is NULL never do")).collect::<Vec<_>>();
+    all.extend(table.timestamp.map(|id| (id, "tells which rows are newer", "any row is newer than NULL")));
+    for (id, tells, then) in all.into_iter().filter(|(id, ..)| table.ends_apart(*id)) {
+        let family = table.families.iter().find(|f| f.values_end() && f.columns.contains(&id));
+        if let (Some(column), Some(family)) = (table.column(id), family) {
+            let message = format!("column \"{}\" {tells}, but its family \"{}\" has a ttl", column.name, family.name);
+            return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message)
+                .detail(format!("Values of a family with a ttl end by themselves, and {then}."))
+                .hint("Put the column into a family without a ttl."));
+        }
+    }
+    Ok(())
 }
 
 struct Ends<'a> {
