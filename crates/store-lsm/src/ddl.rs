@@ -63,6 +63,7 @@ impl Core {
         Ok(Table {
             schema: stored.schema.clone(),
             families,
+            altered: Timestamp::default(),
             last_change,
             size_splits: Mutex::default(),
             density: Mutex::default(),
@@ -73,9 +74,12 @@ impl Core {
     /// Lets compactions know the rules of all tables.
     pub fn share_rules(&self, tables: &Tables) {
         let mut rules = HashMap::new();
-        for family in tables.map.values().flat_map(|table| &table.families) {
-            let (versions, min_versions) = (family.options.versions, family.options.min_versions);
-            rules.insert(family.storage, Rule { versions, min_versions, ttl_us: family.ttl_us });
+        for table in tables.map.values() {
+            for Family { storage, options, ttl_us, expired_us, .. } in &table.families {
+                let (versions, min_versions) = (options.versions, options.min_versions);
+                let rule = Rule { versions, min_versions, ttl_us: *ttl_us, expired_us: *expired_us, since: table.altered };
+                rules.insert(*storage, rule);
+            }
         }
         *self.shared.retention.rules.write() = Arc::new(rules);
         *self.shared.retention.loads.write() = Arc::clone(&tables.loads);
@@ -152,7 +156,7 @@ impl Committer {
         };
         let ((since, kept), expired_us): ((_, _), Vec<u64>) = schema.families.iter().map(past).unzip();
         let stored = StoredTable { schema: with_sorted_splits(schema), storages, since, kept, expired_us };
-        let table = self.core.table(&stored, last_change)?;
+        let table = Table { altered: now, ..self.core.table(&stored, last_change)? };
         batch.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
         batch.put(table_key(schema.id), stored.encode());
         self.write_metadata(batch)?;
