@@ -154,6 +154,9 @@ pub struct ColumnDescriptor {
     /// It was said to be NOT NULL of a table that was there: rows of the past, and those that have ended, may be NULL.
     #[serde(default)]
     pub not_null_later: bool,
+    /// The undeclared column that it was: rows of the past have its values among the entries of the map.
+    #[serde(default)]
+    pub promoted_from: Option<String>,
     /// SQL text of the DEFAULT.
     pub default: Option<String>,
     /// What rows written before the column was added have: the default's value at that time, in text form.
@@ -511,6 +514,7 @@ impl ColumnDescriptor {
             ty,
             not_null: false,
             not_null_later: false,
+            promoted_from: None,
             default: None,
             missing: None,
             generated: None,
