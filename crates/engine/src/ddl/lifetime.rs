@@ -15,7 +15,6 @@ use stoa_table::catalog::{ColumnId, FamilyDescriptor, IndexKey, TableDescriptor}
 /// # Errors
 /// 42P16.
 pub(super) fn check(work: Work<'_>, table: &TableDescriptor) -> PgResult<()> {
-    what_rows_go_by(work, table)?;
     // A row is there as long as its first family is.
     let families: Vec<&FamilyDescriptor> = table.families.iter().skip(1).filter(|f| f.values_end()).collect();
     if families.is_empty() {
@@ -23,29 +22,10 @@ pub(super) fn check(work: Work<'_>, table: &TableDescriptor) -> PgResult<()> {
     }
     let ends = Ends { table, families };
     ends.not_null()?;
+    ends.what_rows_go_by(work)?;
     ends.checks(work)?;
     ends.unique(work)?;
     ends.foreign_keys()
-}
-
-/// Columns by which rows end, or are newer, may not end by themselves.
-fn what_rows_go_by(work: Work<'_>, table: &TableDescriptor) -> PgResult<()> {
-    if !table.families.iter().any(FamilyDescriptor::values_end) {
-        return Ok(());
-    }
-    let end = super::expiry::columns(work, table)?;
-    let mut all = end.into_iter().map(|id| (id, "tells when rows end", "rows whose end is NULL never do")).collect::<Vec<_>>();
-    all.extend(table.timestamp.map(|id| (id, "tells which rows are newer", "any row is newer than NULL")));
-    for (id, tells, then) in all.into_iter().filter(|(id, ..)| table.ends_apart(*id)) {
-        let family = table.families.iter().find(|f| f.values_end() && f.columns.contains(&id));
-        if let (Some(column), Some(family)) = (table.column(id), family) {
-            let message = format!("column \"{}\" {tells}, but its family \"{}\" has a ttl", column.name, family.name);
-            return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message)
-                .detail(format!("Values of a family with a ttl end by themselves, and {then}."))
-                .hint("Put the column into a family without a ttl."));
-        }
-    }
-    Ok(())
 }
 
 struct Ends<'a> {
@@ -74,6 +54,22 @@ impl Ends<'_> {
                 return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message)
                     .detail("Values of a family with a ttl end by themselves, and the column would be NULL.")
                     .hint("Let the column allow NULL, or put it into the first family, with which rows end."));
+            }
+        }
+        Ok(())
+    }
+
+    /// Columns by which rows end, or are newer.
+    fn what_rows_go_by(&self, work: Work<'_>) -> PgResult<()> {
+        let end = super::expiry::columns(work, self.table)?;
+        let end = end.into_iter().map(|id| (id, "tells when rows end", "rows whose end is NULL never do"));
+        let newer = self.table.timestamp.map(|id| (id, "tells which rows are newer", "any row is newer than NULL"));
+        for (id, tells, then) in end.chain(newer) {
+            if let Some(family) = self.family_of(id) {
+                let message = format!("column \"{}\" {tells}, but its family \"{}\" has a ttl", self.name(id), family.name);
+                return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message)
+                    .detail(format!("Values of a family with a ttl end by themselves, and {then}."))
+                    .hint("Put the column into a family without a ttl, or into the first one, with which rows end."));
             }
         }
         Ok(())
