@@ -116,6 +116,9 @@ class Case:
         _, a, b, g = found[0]
         new = dict(a=a, b=b)
         new["row"] = Value(True, start, end, self.first) if made or "f" in assigns else old["row"]
+        if made and there is None and "f" not in assigns and found in wanted[:-1]:
+            # A row of NULLs that may be as old as before, or new.
+            new["row"] = Value(True, old["row"].before, end, self.first)
         new["g"] = Value(g, start, end, self.other) if made or "g" in assigns else old["g"]
         self.rows[key] = new
 

@@ -139,7 +139,7 @@ impl ForeignTable {
         let mut columns = Vec::new();
         let mut fields = Vec::new();
         for column in table.live_columns().filter(|c| !c.hidden) {
-            let nullable = !column.not_null && !table.is_key(column.id);
+            let nullable = table.stores_null(column);
             fields.push(Field::new(&column.name, column.ty.arrow.clone(), nullable));
             columns.push((column.id, column.name.clone()));
         }

@@ -82,7 +82,7 @@ impl OpenTable {
         &self.table.split_points
     }
 
-    /// The values of a row of a table of SQL, by column; NULLs are left out.
+    /// The values of a row of a table of SQL, by column; NULLs are left out, and maps, whose entries are rows of another table.
     ///
     /// # Errors
     /// XX001 for a row that cannot be read.
@@ -90,7 +90,7 @@ impl OpenTable {
         let Some(arrays) = self.cells.typed(key).await? else { return Ok(Vec::new()) };
         let context = EvalContext::default();
         let mut out = Vec::new();
-        for (column, array) in self.table.visible_columns().zip(&arrays) {
+        for (column, array) in self.table.live_columns().filter(|c| !c.hidden).zip(&arrays) {
             if !arrow::array::Array::is_null(array.as_ref(), 0) {
                 let mut text = Vec::new();
                 writer(&context, &column.ty, array.as_ref())?.text(0, &mut text)?;

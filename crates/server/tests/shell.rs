@@ -120,6 +120,11 @@ fn tables_of_sql_show_their_cells_and_are_not_written() {
     assert!(printed.contains("row=(id => 1, name => x)"), "{printed}");
     assert_eq!(printed.matches("ERROR: Table s belongs to SQL").count(), 5, "{printed}");
     assert_eq!(sql(data, "SELECT * FROM s"), "1\tx\n");
+    // Entries of maps are rows of another table.
+    sql(data, "CREATE TABLE m (id int PRIMARY KEY, t map(text, int), name text); INSERT INTO m VALUES (1, map['a' => 7], 'x')");
+    let printed = shell(data, "scan 'm'\nget 'm', \"\\x80\\x00\\x00\\x01\"\nscan 'm_t_entries'");
+    assert_eq!(printed.matches("row=(id => 1, name => x)").count(), 2, "{printed}");
+    assert!(printed.contains("key => a, value => 7") && !printed.contains("ERROR"), "{printed}");
 }
 
 #[test]

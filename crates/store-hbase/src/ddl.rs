@@ -74,7 +74,7 @@ impl Core {
         let id = schema.id;
         let _making =
             Making::begin(&self.making, id).filter(|_| !self.tables().0.contains_key(&id)).ok_or(StoreError::TableExists(id.0))?;
-        let stored = StoredTable::new(&schema, None, self.last_given(), self.options.retention);
+        let stored = StoredTable::new(&schema, None, self.last_given(), 0, self.options.retention);
         let name = stored.table_name(&self.options.namespace)?;
         let splits: Vec<Bytes> = splits.iter().map(|key| keys::to_hbase(key).into_owned().into()).collect();
         self.describe_to_hbase(&stored, &name, Some(&splits)).await?;
@@ -126,7 +126,8 @@ impl Core {
         let table = self.table(schema.id)?;
         check_alteration(&table.schema, &schema)?;
         self.drain(schema.id).await?;
-        let stored = StoredTable::new(&schema, Some(&table.stored), self.last_given(), self.options.retention);
+        let now_us = self.options.clock.now_us().max(self.view().published_us);
+        let stored = StoredTable::new(&schema, Some(&table.stored), self.last_given(), now_us, self.options.retention);
         let name = table.handle.name().clone();
         self.describe_to_hbase(&stored, &name, None).await?;
         let altered = Table::new(&self.client, stored, name.as_str(), Arc::clone(&table.gate), self.last_given())?;

@@ -54,8 +54,7 @@ impl HbaseHistory {
         for id in &spec.families {
             let family = table.family(*id)?;
             let at = table.families.iter().position(|f| f.id == *id).unwrap_or_default();
-            let expired = family.ttl_us.filter(|_| family.options.min_versions == 0).and_then(|ttl| snapshot.taken_us.checked_sub(ttl));
-            let expired_ms = expired.map_or(0, |us| us / 1000);
+            let expired_ms = family.expired_us(snapshot.taken_us) / 1000;
             known_ms = known_ms.max(expired_ms);
             families.push(OfFamily { at, since: family.since.max(table.stored.since).max(expired_ms) });
         }

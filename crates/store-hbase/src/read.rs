@@ -33,6 +33,7 @@ struct FamilyPlan {
     versions: usize,
     min_versions: usize,
     ttl_us: Option<u64>,
+    expired_us: u64,
     /// Cells before this millisecond are not visible, whatever the others are.
     from: u64,
 }
@@ -86,11 +87,11 @@ impl ReadPlan {
             let family = table.family(*id)?;
             let options = &family.options;
             // Behind the last millisecond of which all has expired.
-            let expired = family.ttl_us.filter(|_| options.min_versions == 0).and_then(|ttl| snapshot.taken_us.checked_sub(ttl));
+            let expired = family.expired_us(snapshot.taken_us);
             let asked_from = spec.time_range.map_or(0, |(from, _)| first_millisecond(from));
             let since = family.since.max(table.stored.since);
             // What a store that was taken over has sent late is not of this table, if it was made anew.
-            let from = expired.map_or(0, |until| until / 1000 + 1).max(asked_from);
+            let from = if expired > 0 { expired / 1000 + 1 } else { 0 }.max(asked_from);
             let loaded = loads.iter().filter(|(_, end)| end.is_some_and(|end| end.0 >= from)).map(|(begin, _)| begin.0);
             let from = loaded.fold(from, u64::min).max(since + 1);
             let versions = if all_ranks { options.versions } else { options.versions.min(asked) };
@@ -103,6 +104,7 @@ impl ReadPlan {
                 versions: options.versions as usize,
                 min_versions: options.min_versions as usize,
                 ttl_us: family.ttl_us,
+                expired_us: family.expired_us,
                 from,
             });
         }
@@ -194,7 +196,7 @@ impl ReadPlan {
         let mut given = 0;
         for (rank, (tick, value)) in versions.take(family.versions).enumerate() {
             let expired = family.ttl_us.is_some_and(|ttl| tick.micros().saturating_add(ttl) <= self.taken_us);
-            if given == self.versions || (expired && rank >= family.min_versions) {
+            if given == self.versions || (expired && rank >= family.min_versions) || tick.micros() <= family.expired_us {
                 break;
             }
             let timestamp = tick.timestamp();

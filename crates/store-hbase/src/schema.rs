@@ -8,6 +8,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stoa_hbase_client::{FamilyDescriptor, TableDescriptor, TableName};
+use stoa_store::model::stays_expired;
 use stoa_store::{BloomFilter, Compression, FamilyId, FamilyOptions, FamilySchema, Layout, StoreError, StoreResult, TableId, TableSchema};
 
 /// The attribute of a table's descriptor that holds a [`StoredTable`].
@@ -44,6 +45,9 @@ pub(crate) struct StoredFamily {
     pub hbase: String,
     /// As of the table.
     pub since: u64,
+    /// The microsecond up to which cells had expired when the TTL became longer or was taken away: they stay so.
+    #[serde(default)]
+    pub expired_us: u64,
     layout: StoredLayout,
     versions: u32,
     min_versions: u32,
@@ -82,7 +86,7 @@ enum StoredBloomFilter {
 
 impl StoredTable {
     /// For a table that is made, or altered where there is an old one: families of the same number keep their names in HBase.
-    pub fn new(schema: &TableSchema, old: Option<&StoredTable>, now: u64, retention: Duration) -> StoredTable {
+    pub fn new(schema: &TableSchema, old: Option<&StoredTable>, now: u64, now_us: u64, retention: Duration) -> StoredTable {
         let mut taken: Vec<String> = old.iter().flat_map(|old| old.families.iter().map(|family| family.hbase.clone())).collect();
         let families = schema.families.iter().map(|family| {
             let known = old.and_then(|old| old.families.iter().find(|known| known.id == family.id.0));
@@ -91,7 +95,8 @@ impl StoredTable {
                 None => (family_name(family, &taken), now),
             };
             taken.push(hbase.clone());
-            StoredFamily::new(family, hbase, since)
+            let gone = known.map(|known| known.expired_us.max(stays_expired(&known.schema().options, &family.options, now_us)));
+            StoredFamily { expired_us: gone.unwrap_or(0), ..StoredFamily::new(family, hbase, since) }
         });
         // The past that families keep is read at snapshots.
         let asked = schema.families.iter().filter_map(|family| family.options.retention()).map(HbaseOptions::retention_for);
@@ -173,6 +178,7 @@ impl StoredFamily {
             name: family.name.clone(),
             hbase,
             since,
+            expired_us: 0,
             layout: match options.layout {
                 Layout::Packed => StoredLayout::Packed,
                 Layout::Cells => StoredLayout::Cells,
@@ -279,7 +285,7 @@ mod tests {
         let options = FamilyOptions { versions: 4, min_versions: 2, ttl: Some(HOUR), blob: true, ..FamilyOptions::default() };
         let families = vec![family(0, "main", FamilyOptions::default()), family(7, "lang und breit", options)];
         let schema = TableSchema { id: TableId(9), name: "größe/1".into(), families, split_points: vec![] };
-        let stored = StoredTable::new(&schema, None, 5, HOUR);
+        let stored = StoredTable::new(&schema, None, 5, 0, HOUR);
         let name = stored.table_name("shop").unwrap();
         assert_eq!(name.as_str(), "shop:gr__e_1_9");
         let descriptor = stored.descriptor(&name, &[]).unwrap();
@@ -297,7 +303,7 @@ mod tests {
         let of = |versions, min_versions, ttl| {
             let options = FamilyOptions { versions, min_versions, ttl, ..FamilyOptions::default() };
             let schema = TableSchema { id: TableId(1), name: "t".into(), families: vec![family(0, "f", options)], split_points: vec![] };
-            let stored = StoredTable::new(&schema, None, 0, HOUR);
+            let stored = StoredTable::new(&schema, None, 0, 0, HOUR);
             let descriptor = stored.descriptor(&stored.table_name("n").unwrap(), &[Compression::Lz4]).unwrap();
             let family = &descriptor.families[0];
             assert_eq!(family.configuration[PURGE_DELETES], "3600000");
@@ -322,7 +328,7 @@ mod tests {
                 None => plain,
             };
             let schema = TableSchema { id: TableId(1), name: "t".into(), families: vec![family(0, "f", options)], split_points: vec![] };
-            StoredTable::new(&schema, old, now, HOUR)
+            StoredTable::new(&schema, old, now, 0, HOUR)
         };
         let hour = 3_600_000;
         let plain = of(None, None, 100 * hour);
@@ -343,11 +349,11 @@ mod tests {
     fn names_of_families_are_never_used_twice() {
         let table = |families| TableSchema { id: TableId(1), name: "t".into(), families, split_points: vec![] };
         let plain = FamilyOptions::default;
-        let old = StoredTable::new(&table(vec![family(0, "f1", plain()), family(1, "long name", plain())]), None, 3, HOUR);
+        let old = StoredTable::new(&table(vec![family(0, "f1", plain()), family(1, "long name", plain())]), None, 3, 0, HOUR);
         let names = |stored: &StoredTable| stored.families.iter().map(|f| (f.hbase.clone(), f.since)).collect::<Vec<_>>();
         assert_eq!(names(&old), [("f1".into(), 3), ("f1_1".into(), 3)]);
         // What goes and what comes under its name in one step are different families.
-        let new = StoredTable::new(&table(vec![family(1, "other", plain()), family(2, "f1", plain())]), Some(&old), 8, HOUR);
+        let new = StoredTable::new(&table(vec![family(1, "other", plain()), family(2, "f1", plain())]), Some(&old), 8, 0, HOUR);
         assert_eq!(names(&new), [("f1_1".into(), 3), ("f2".into(), 8)]);
         assert_eq!(new.since, 3);
     }

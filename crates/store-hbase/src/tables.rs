@@ -27,11 +27,19 @@ pub(crate) struct Family {
     pub since: u64,
     pub options: FamilyOptions,
     pub ttl_us: Option<u64>,
+    /// See [`crate::schema::StoredFamily::expired_us`].
+    pub expired_us: u64,
 }
 
 impl Family {
     pub fn is_packed(&self) -> bool {
         self.options.layout == Layout::Packed
+    }
+
+    /// The microsecond up to which all has expired for who reads at a time of day.
+    pub fn expired_us(&self, taken_us: u64) -> u64 {
+        let aged = self.ttl_us.filter(|_| self.options.min_versions == 0).map(|ttl| taken_us.saturating_sub(ttl));
+        aged.unwrap_or(0).max(self.expired_us)
     }
 
     /// Whether a put says with a marker when what it replaces ended. Where old versions are kept by number, or go by age, nothing ends.
@@ -71,6 +79,7 @@ impl Table {
             since: stored.since,
             options: family.options.clone(),
             ttl_us: family.options.ttl.map(|ttl| u64::try_from(ttl.as_micros()).unwrap_or(u64::MAX)),
+            expired_us: stored.expired_us,
         });
         Ok(Table {
             families: families.collect(),

@@ -20,7 +20,7 @@ use rocksdb::WriteBatch;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use stoa_store::model::check_alteration;
+use stoa_store::model::{check_alteration, stays_expired};
 use stoa_store::{FamilyOptions, FamilySchema, KeyRange, StoreError, StoreResult, TableId, TableSchema, Timestamp};
 
 impl Core {
@@ -45,8 +45,8 @@ impl Core {
     /// A table from its record.
     pub fn table(&self, stored: &StoredTable, last_change: Timestamp) -> StoreResult<Table> {
         let mut families = Vec::with_capacity(stored.schema.families.len());
-        let pasts = stored.since.iter().zip(&stored.kept);
-        for ((family, storage), (since, kept)) in stored.schema.families.iter().zip(&stored.storages).zip(pasts) {
+        let pasts = stored.since.iter().zip(&stored.kept).zip(&stored.expired_us);
+        for ((family, storage), ((since, kept), expired_us)) in stored.schema.families.iter().zip(&stored.storages).zip(pasts) {
             families.push(Family {
                 id: family.id,
                 storage: *storage,
@@ -55,6 +55,7 @@ impl Core {
                 form: Form::of(&family.options),
                 options: family.options.clone(),
                 ttl_us: family.options.ttl.map(|ttl| u64::try_from(ttl.as_micros()).unwrap_or(u64::MAX)),
+                expired_us: *expired_us,
                 column_family: self.column_family(OptionClass::of(&family.options))?,
             });
         }
@@ -62,6 +63,7 @@ impl Core {
         Ok(Table {
             schema: stored.schema.clone(),
             families,
+            altered: Timestamp::default(),
             last_change,
             size_splits: Mutex::default(),
             density: Mutex::default(),
@@ -72,9 +74,12 @@ impl Core {
     /// Lets compactions know the rules of all tables.
     pub fn share_rules(&self, tables: &Tables) {
         let mut rules = HashMap::new();
-        for family in tables.map.values().flat_map(|table| &table.families) {
-            let (versions, min_versions) = (family.options.versions, family.options.min_versions);
-            rules.insert(family.storage, Rule { versions, min_versions, ttl_us: family.ttl_us });
+        for table in tables.map.values() {
+            for Family { storage, options, ttl_us, expired_us, .. } in &table.families {
+                let (versions, min_versions) = (options.versions, options.min_versions);
+                let rule = Rule { versions, min_versions, ttl_us: *ttl_us, expired_us: *expired_us, since: table.altered };
+                rules.insert(*storage, rule);
+            }
         }
         *self.shared.retention.rules.write() = Arc::new(rules);
         *self.shared.retention.loads.write() = Arc::clone(&tables.loads);
@@ -92,7 +97,8 @@ impl Committer {
         let now_us = self.now_us();
         let since = vec![self.tick(now_us); storages.len()];
         let kept = vec![Vec::new(); storages.len()];
-        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since, kept };
+        let expired_us = vec![0; storages.len()];
+        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since, kept, expired_us };
         let table = self.core.table(&stored, Timestamp::default())?;
         let mut batch = WriteBatch::default();
         batch.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
@@ -143,11 +149,14 @@ impl Committer {
         let last_change = Timestamp(old.last_change.load(Ordering::Acquire));
         let past = |family: &FamilySchema| {
             let before = old.families.iter().find(|before| before.id == family.id);
-            before.map_or_else(Default::default, |before| past_after(before, &family.options, now, last_change))
+            before.map_or_else(Default::default, |before| {
+                let gone = before.expired_us.max(stays_expired(&before.options, &family.options, now_us));
+                (past_after(before, &family.options, now, last_change), gone)
+            })
         };
-        let (since, kept) = schema.families.iter().map(past).unzip();
-        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since, kept };
-        let table = self.core.table(&stored, last_change)?;
+        let ((since, kept), expired_us): ((_, _), Vec<u64>) = schema.families.iter().map(past).unzip();
+        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since, kept, expired_us };
+        let table = Table { altered: now, ..self.core.table(&stored, last_change)? };
         batch.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
         batch.put(table_key(schema.id), stored.encode());
         self.write_metadata(batch)?;

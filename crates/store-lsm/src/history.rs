@@ -21,7 +21,7 @@ struct Entries {
     /// No row is known before.
     known_since: Timestamp,
     /// What has expired, whatever followed it.
-    expired_to: Option<u64>,
+    expired_to: u64,
 }
 
 impl Entries {
@@ -79,7 +79,7 @@ impl LsmHistory {
                     table: Arc::clone(table),
                     at,
                     known_since: family.since.max(of_age),
-                    expired_to: horizon.filter(|_| family.options.min_versions == 0),
+                    expired_to: horizon.filter(|_| family.options.min_versions == 0).unwrap_or(0).max(family.expired_us),
                 });
             }
         }
@@ -143,8 +143,7 @@ fn gather(own: &mut Entries, number: usize, row: &[u8], snapshot: &LsmSnapshot, 
                 times.len() - 1 + marks.iter().take_while(|mark| **mark > at).count()
             }
         };
-        let expired = own.expired_to.is_some_and(|to| at.micros() <= to);
-        if newer < limit && at <= snapshot.timestamp && !expired {
+        if newer < limit && at <= snapshot.timestamp && at.micros() > own.expired_to {
             let name = parsed.qualifier.map(|escaped| {
                 let mut name = Vec::with_capacity(escaped.len());
                 push_unescaped(&mut name, escaped);

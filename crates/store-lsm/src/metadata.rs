@@ -34,6 +34,8 @@ pub struct StoredTable {
     pub since: Vec<Timestamp>,
     /// Of each family what was kept before VERSIONS grew.
     pub kept: Vec<Vec<Kept>>,
+    /// Of each family the microsecond up to which cells had expired when its TTL became longer or was taken away: they stay so.
+    pub expired_us: Vec<u64>,
 }
 
 /// What a family has of the past of before an alteration: of a cell the newest `versions` of the entries up to `until`, and maybe no others.
@@ -120,7 +122,8 @@ impl StoredTable {
     /// Record version │ name │ u16 families, each: u16 id, u32 storage, name, layout, u32 versions, u32 min_versions,
     /// u64 TTL in µs (all ones: none), compression, bloom filter, u32 block size, flags │ u32 split points, each its bytes │ of each
     /// family the u64 time from which its past is known, if one of them is not 0 or something follows │ of each family a u8 number of
-    /// [`Kept`]s, each: u64 until, u32 versions, if there are any. Names and bytes begin with a u32 length.
+    /// [`Kept`]s, each: u64 until, u32 versions, if there are any or something follows │ of each family the u64 time up to which cells stay
+    /// expired, if one of them is not 0. Names and bytes begin with a u32 length.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = vec![RECORD_VERSION];
@@ -157,7 +160,8 @@ impl StoredTable {
         for point in &self.schema.split_points {
             push_bytes(&mut out, point);
         }
-        let any_kept = self.kept.iter().any(|kept| !kept.is_empty());
+        let any_expired = self.expired_us.iter().any(|us| *us > 0);
+        let any_kept = any_expired || self.kept.iter().any(|kept| !kept.is_empty());
         if any_kept || self.since.iter().any(|since| since.0 > 0) {
             self.since.iter().for_each(|since| out.extend_from_slice(&since.0.to_be_bytes()));
         }
@@ -167,6 +171,9 @@ impl StoredTable {
                 out.extend_from_slice(&kept.until.0.to_be_bytes());
                 out.extend_from_slice(&kept.versions.to_be_bytes());
             }
+        }
+        if any_expired {
+            self.expired_us.iter().for_each(|us| out.extend_from_slice(&us.to_be_bytes()));
         }
         out
     }
@@ -232,7 +239,14 @@ impl StoredTable {
                 }
             }
         }
-        input.0.is_empty().then_some(Self { schema: TableSchema { id, name, families, split_points }, storages, since, kept })
+        let mut expired_us = vec![0; families.len()];
+        if !input.0.is_empty() {
+            for us in &mut expired_us {
+                *us = input.u64()?;
+            }
+        }
+        let schema = TableSchema { id, name, families, split_points };
+        input.0.is_empty().then_some(Self { schema, storages, since, kept, expired_us })
     }
 }
 
@@ -330,6 +344,7 @@ mod tests {
             storages: vec![5],
             since: vec![Timestamp::default()],
             kept: vec![vec![]],
+            expired_us: vec![0],
         };
         let bytes = table.encode();
         let mut expected: Vec<u8> = [
@@ -346,8 +361,18 @@ mod tests {
         expected.extend([0, 0, 0, 0, 0, 0, 1, 2]);
         assert_eq!(table.encode(), expected);
         assert_eq!(StoredTable::decode(TableId(9), &expected).as_ref(), Some(&table));
+        let before = (table.clone(), expected.clone());
         table.kept = vec![vec![Kept { until: Timestamp(0x304), versions: 5 }]];
         expected.extend([1, 0, 0, 0, 0, 0, 0, 3, 4, 0, 0, 0, 5]);
+        assert_eq!(table.encode(), expected);
+        assert_eq!(StoredTable::decode(TableId(9), &expected).as_ref(), Some(&table));
+        table.expired_us = vec![0x506];
+        expected.extend([0, 0, 0, 0, 0, 0, 5, 6]);
+        assert_eq!(table.encode(), expected);
+        assert_eq!(StoredTable::decode(TableId(9), &expected), Some(table));
+        let (mut table, mut expected) = before;
+        table.expired_us = vec![0x506];
+        expected.extend([0, 0, 0, 0, 0, 0, 0, 5, 6]);
         assert_eq!(table.encode(), expected);
         assert_eq!(StoredTable::decode(TableId(9), &expected), Some(table));
     }

@@ -6,7 +6,7 @@
 //!
 //! An entry goes if VERSIONS newer ones of its cell (deletions count) were seen, or if it is past the TTL: its own age
 //! decides where MIN_VERSIONS is 0, the age of the next newer one where it is not (so that reads of the past within the TTL
-//! stay exact).
+//! stay exact). What had expired when the TTL became longer goes whatever it is now.
 
 use crate::keys::{Form, STORAGE_ID_BYTES, TIMESTAMP_BYTES, VersionedKey};
 use crate::view::{LOAD_COUNTER, LiveView, Tracker};
@@ -24,6 +24,10 @@ pub(crate) struct Rule {
     pub versions: u32,
     pub min_versions: u32,
     pub ttl_us: Option<u64>,
+    /// See [`crate::metadata::StoredTable::expired_us`].
+    pub expired_us: u64,
+    /// Views before it read by another rule, which may let them see more.
+    pub since: Timestamp,
 }
 
 /// The rules by storage id. An id without a rule keeps everything.
@@ -91,10 +95,14 @@ impl RetentionFilter {
         let oldest = self.oldest?;
         let storage = u32::from_be_bytes(key.get(..STORAGE_ID_BYTES)?.try_into().ok()?);
         let rule = *self.rules.get(&storage)?;
+        if oldest.timestamp < rule.since {
+            return Some(false);
+        }
         let expired = |at: Timestamp| rule.ttl_us.is_some_and(|ttl| at.micros().saturating_add(ttl) <= oldest.published_us);
         if self.form == Form::Plain {
             let stored = Timestamp(u64::from_be_bytes(value.get(..TIMESTAMP_BYTES)?.try_into().ok()?));
-            return Some(expired(self.visible_since(stored)));
+            let at = self.visible_since(stored);
+            return Some(expired(at) || at.micros() <= rule.expired_us);
         }
         let parsed = VersionedKey::parse(key, self.form)?;
         let at = self.visible_since(parsed.timestamp);
@@ -145,7 +153,7 @@ impl RetentionFilter {
         if at > oldest.timestamp {
             return false;
         }
-        if newer >= rule.versions {
+        if newer >= rule.versions || at.micros() <= rule.expired_us {
             return true;
         }
         if rule.min_versions == 0 { expired(at) } else { newer >= rule.min_versions && next_newer.is_some_and(expired) }
@@ -167,6 +175,8 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
     use crate::keys::{inverted, push_escaped};
+
+    const ALL: Rule = Rule { versions: 1, min_versions: 0, ttl_us: None, expired_us: 0, since: Timestamp(0) };
 
     fn filter(rule: Rule, oldest: Timestamp, published_us: u64) -> RetentionFilter {
         RetentionFilter {
@@ -199,7 +209,7 @@ mod tests {
 
     #[test]
     fn versions_beyond_the_limit_go_unless_a_view_may_see_them() {
-        let rule = Rule { versions: 2, min_versions: 0, ttl_us: None };
+        let rule = Rule { versions: 2, ..ALL };
         let entries = [(Some("a"), 9), (Some("a"), 7), (Some("a"), 5), (Some("a"), 3), (Some("b"), 1)];
         assert_eq!(stay(&mut filter(rule, Timestamp::from_micros(10), 0), &entries), [9, 7, 1]);
         assert_eq!(stay(&mut filter(rule, Timestamp::from_micros(7), 0), &entries), [9, 7, 5, 1]);
@@ -207,7 +217,7 @@ mod tests {
 
     #[test]
     fn marks_count_as_a_version_of_every_cell() {
-        let rule = Rule { versions: 2, min_versions: 0, ttl_us: None };
+        let rule = Rule { versions: 2, ..ALL };
         let entries = [(None, 6), (Some("a"), 7), (Some("a"), 5), (Some("a"), 3), (Some("b"), 1)];
         assert_eq!(stay(&mut filter(rule, Timestamp::from_micros(10), 0), &entries), [6, 7, 1]);
     }
@@ -215,10 +225,21 @@ mod tests {
     #[test]
     fn age_is_measured_by_the_oldest_view() {
         let entries = [(Some("a"), 90), (Some("a"), 50), (Some("a"), 30), (Some("a"), 20)];
-        let pure = Rule { versions: 9, min_versions: 0, ttl_us: Some(50) };
+        let pure = Rule { versions: 9, ttl_us: Some(50), ..ALL };
         assert_eq!(stay(&mut filter(pure, Timestamp::from_micros(100), 100), &entries), [90]);
         assert_eq!(stay(&mut filter(pure, Timestamp::from_micros(100), 75), &entries), [90, 50, 30]);
-        let kept = Rule { versions: 9, min_versions: 1, ttl_us: Some(50) };
+        let kept = Rule { versions: 9, min_versions: 1, ttl_us: Some(50), ..ALL };
         assert_eq!(stay(&mut filter(kept, Timestamp::from_micros(100), 100), &entries), [90, 50], "50 was in force 50 µs ago");
+        let longer = Rule { expired_us: 30, ..kept };
+        assert_eq!(stay(&mut filter(Rule { ttl_us: None, ..longer }, Timestamp::from_micros(100), 100), &entries), [90, 50]);
+        assert_eq!(stay(&mut filter(longer, Timestamp::from_micros(100), 40), &entries), [90, 50]);
+    }
+
+    #[test]
+    fn nothing_goes_that_a_view_reads_by_another_rule() {
+        let entries = [(Some("a"), 9), (Some("a"), 7), (Some("a"), 5)];
+        let rule = Rule { expired_us: 5, since: Timestamp::from_micros(12), ..ALL };
+        assert_eq!(stay(&mut filter(rule, Timestamp::from_micros(11), 11), &entries), [9, 7, 5]);
+        assert_eq!(stay(&mut filter(rule, Timestamp::from_micros(12), 12), &entries), [9]);
     }
 }

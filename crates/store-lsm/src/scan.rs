@@ -32,6 +32,7 @@ pub(crate) struct Visibility {
     /// Those that were still to come at the snapshot.
     kept: Vec<Kept>,
     ttl_us: Option<u64>,
+    expired_us: u64,
     timestamp: Timestamp,
     taken_us: u64,
     wanted_versions: u32,
@@ -54,6 +55,7 @@ impl Visibility {
             min_versions: family.options.min_versions,
             kept: family.kept.iter().filter(|kept| kept.until > snapshot.timestamp).copied().collect(),
             ttl_us: family.ttl_us,
+            expired_us: family.expired_us,
             timestamp: snapshot.timestamp,
             taken_us: snapshot.taken_us,
             wanted_versions: spec.versions,
@@ -76,9 +78,11 @@ impl Visibility {
         Ok(out)
     }
 
+    /// Whether a version has expired that so many newer ones precede.
     #[inline]
-    fn expired(&self, at: Timestamp) -> bool {
-        self.ttl_us.is_some_and(|ttl| at.micros().saturating_add(ttl) <= self.taken_us)
+    fn expired(&self, at: Timestamp, rank: u32) -> bool {
+        let aged = self.ttl_us.is_some_and(|ttl| at.micros().saturating_add(ttl) <= self.taken_us);
+        (aged && rank >= self.min_versions) || at.micros() <= self.expired_us
     }
 
     /// For [`Visibility::count`].
@@ -119,7 +123,7 @@ impl Visibility {
             Some((same, since)) if same == stored => since,
             _ => last.insert((stored, self.tables.visible_since(stored))).1,
         };
-        if (self.min_versions == 0 && self.expired(timestamp)) || !self.in_time_range(timestamp) || self.wanted_versions == 0 {
+        if self.expired(timestamp, 0) || !self.in_time_range(timestamp) || self.wanted_versions == 0 {
             return Ok(None);
         }
         Ok(Some(CellRef { family: self.family, qualifier: &[], timestamp, value }))
@@ -342,11 +346,8 @@ impl VersionedCursor {
                 v.count(&mut counted, at)?;
             } else {
                 let (kind, bytes) = value.split_first().ok_or_else(|| damaged(v.storage))?;
-                done = *kind == VALUE_DELETED
-                    || at < hidden_below
-                    || rank >= v.versions
-                    || (rank >= v.min_versions && v.expired(at))
-                    || taken >= v.wanted_versions;
+                done =
+                    *kind == VALUE_DELETED || at < hidden_below || rank >= v.versions || v.expired(at, rank) || taken >= v.wanted_versions;
                 if !done {
                     rank += 1;
                     if v.in_time_range(at) {

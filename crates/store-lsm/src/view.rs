@@ -29,6 +29,8 @@ pub(crate) struct Family {
     pub form: Form,
     pub options: FamilyOptions,
     pub ttl_us: Option<u64>,
+    /// See [`crate::metadata::StoredTable::expired_us`].
+    pub expired_us: u64,
     pub column_family: Arc<ColumnFamily>,
 }
 
@@ -37,6 +39,8 @@ pub(crate) struct Family {
 pub(crate) struct Table {
     pub schema: TableSchema,
     pub families: Vec<Family>,
+    /// Views before it have the table with other options; 0 if none is held since the store was opened.
+    pub altered: Timestamp,
     /// At or above the timestamp of the last commit that wrote it.
     pub last_change: AtomicU64,
     /// Cut points found by size, and the bytes for which they were found.

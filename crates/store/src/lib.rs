@@ -195,7 +195,7 @@ pub trait BulkLoad: Send {
 /// 5. First committer wins: `commit` fails with a conflict if a row it wrote (or a range it validates) was committed by another
 ///    after its snapshot.
 /// 6. An acknowledged write survives `kill -9` and, unless relaxed, power loss.
-/// 7. Expired cells (TTL, version limits) are invisible at once and gone after compaction.
+/// 7. Expired cells (TTL, version limits) are invisible at once and gone after compaction. No longer TTL, nor none, brings one back.
 /// 8. A failed call says whether it is certain that nothing happened, certain that it did, or unknown ([`StoreError::certainty`]);
 ///    and whether a retry helps.
 /// 9. Corruption is reported as such, never as missing rows.

@@ -151,6 +151,17 @@ pub fn expired(timestamp: Timestamp, options: &FamilyOptions, now_us: u64) -> bo
     })
 }
 
+/// What stays gone when the options of a family change: cells up to this microsecond have expired, and the new options alone would bring
+/// them back.
+#[must_use]
+pub fn stays_expired(before: &FamilyOptions, after: &FamilyOptions, now_us: u64) -> u64 {
+    let ends_at = |options: &FamilyOptions| options.ttl.filter(|_| options.min_versions == 0);
+    match (ends_at(before), ends_at(after)) {
+        (Some(ttl), new) if new.is_none_or(|new| new > ttl) => now_us.saturating_sub(u64::try_from(ttl.as_micros()).unwrap_or(u64::MAX)),
+        _ => 0,
+    }
+}
+
 /// Hands one row to the sink if it has a visible cell; `None` if it has not.
 fn emit(table: &Table, key: &[u8], row: &Row, spec: &ReadSpec, sink: &mut dyn RowSink) -> StoreResult<Option<bool>> {
     let cells = cells(table, row, spec)?;
@@ -397,6 +408,13 @@ impl Store for ModelStore {
         let mut state = self.state.write();
         let table = state.table_mut(schema.id)?;
         check_alteration(&table.schema, schema)?;
+        let now_us = self.clock.now_us();
+        for family in &schema.families {
+            let Ok(before) = table.schema.family(family.id) else { continue };
+            let gone = stays_expired(&before.options, &family.options, now_us);
+            let cells = table.rows.values_mut().flat_map(|row| &mut row.cells).filter(|((of, _), _)| *of == family.id);
+            cells.for_each(|(_, versions)| versions.retain(|(at, _)| at.micros() > gone));
+        }
         for row in table.rows.values_mut() {
             row.cells.retain(|(family, _), _| schema.families.iter().any(|f| f.id == *family));
         }

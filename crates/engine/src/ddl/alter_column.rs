@@ -80,7 +80,9 @@ pub(super) async fn add_column(work: Work<'_>, table: TableDescriptor, column: &
     for constraint in later.iter().filter(|c| !matches!(c.kind, ConstraintKind::Generated(_))) {
         builder.add_constraint(constraint, Some(id)).await?;
     }
-    apply(work, &table, builder).await
+    let (oid, has_undeclared) = (table.oid, table.dynamic.is_some());
+    apply(work, &table, builder).await?;
+    if has_undeclared { super::view::column_added(work, oid) } else { Ok(()) }
 }
 
 pub(super) async fn drop_column(work: Work<'_>, table: TableDescriptor, name: &str, if_exists: bool, cascade: bool) -> PgResult<()> {
@@ -118,6 +120,9 @@ pub(super) fn rename_column(work: Work<'_>, table: TableDescriptor, old: &str, n
     change_column(&mut renamed, id, |c| c.name = new.to_owned());
     retext(work, &table, &mut renamed)?;
     work.put(Relation::Table(renamed))?;
+    if table.dynamic.is_some() {
+        super::view::column_renamed(work, &table, id)?;
+    }
     super::map::renamed(work, table.oid, Some(id))
 }
 

@@ -9,7 +9,7 @@ use stoa_sql::bind::fold;
 use stoa_sql::bind::undeclared::takes_undeclared;
 use stoa_sql::catalog::deparse::quote_name;
 use stoa_syntax::ddl::{Column, StorageOption};
-use stoa_table::catalog::{ColumnId, Relation, TableDescriptor};
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, Relation, TableDescriptor};
 
 /// The option of a table; its value is the column's name.
 pub(super) const OPTION: &str = "dynamic_columns";
@@ -80,20 +80,48 @@ pub(super) fn notice_of_new(table: &TableDescriptor, column: &Column) -> Option<
 /// 42809 where there are none; what ADD COLUMN and UPDATE raise.
 pub(super) async fn promote(work: Work<'_>, table: TableDescriptor, column: &Column) -> PgResult<()> {
     let (oid, name) = (table.oid, fold(&column.name));
-    let Some(from) = table.dynamic_column().map(|c| quote_name(&c.name)) else {
+    if table.dynamic_column().is_none() {
         return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" has no undeclared columns", table.name)));
-    };
+    }
     add_column(work, table, column, false).await?;
-    let catalog = work.catalog();
-    let Some(Relation::Table(table)) = catalog.relation(oid).map(|r| &**r) else { return Ok(()) };
-    let Some(made) = table.column_by_name(&name) else { return Ok(()) };
+    let Some(mut table) = work.catalog().table(oid).cloned() else { return Ok(()) };
+    let Some(made) = table.columns.iter_mut().find(|c| c.name == name && !c.dropped && !c.hidden) else { return Ok(()) };
+    made.promoted_from = Some(name.clone());
+    let made = made.clone();
+    work.put(Relation::Table(table.clone()))?;
+    take_values(work, &table, &made, &name).await
+}
+
+/// Gives columns that have been promoted what is there of them as undeclared ones.
+///
+/// # Errors
+/// What UPDATE raises.
+pub(super) async fn promote_again(work: Work<'_>, table: &TableDescriptor) -> PgResult<()> {
+    for column in table.visible_columns() {
+        if let Some(name) = &column.promoted_from {
+            take_values(work, table, column, name).await?;
+            work.ctx.txn.end_statement();
+        }
+    }
+    Ok(())
+}
+
+/// Moves the entries of a name into a column.
+async fn take_values(work: Work<'_>, table: &TableDescriptor, made: &ColumnDescriptor, name: &str) -> PgResult<()> {
+    let Some(from) = table.dynamic_column().map(|c| quote_name(&c.name)) else { return Ok(()) };
     let key = format!("'{}'", name.replace('\'', "''"));
-    let value = if made.ty.ty == PgType::Jsonb { format!("{from}[{key}]") } else { format!("({from}[{key}] #>> '{{}}')::{}", made.ty) };
+    let text = format!("({from}[{key}] #>> '{{}}')");
+    let value = match &made.ty.ty {
+        PgType::Jsonb => format!("{from}[{key}]"),
+        // What is too long is refused where it is assigned; a cast to the type would cut it.
+        PgType::Varchar | PgType::Bpchar => text,
+        _ => format!("{text}::{}", made.ty),
+    };
     let sql = format!(
         "UPDATE {}.{} SET {} = {value}, {from} = {from} - {key} WHERE {from} ? {key}",
         quote_name(&super::alter::schema_name(work, table.schema)),
         quote_name(&table.name),
-        quote_name(&name),
+        quote_name(&made.name),
     );
     super::restore::statement(work, &sql).await
 }

@@ -1,4 +1,4 @@
-//! Constraints over columns whose values end before their row does.
+//! Constraints over columns whose values end before their row does, and columns that say when rows end.
 //!
 //! Invariant: what a constraint says goes on to hold when values of a family with a ttl become NULL, behind which nobody checks again:
 //! those that could not are refused. So CHECK finds no fault in what has ended, and a dump can be restored.
@@ -22,6 +22,7 @@ pub(super) fn check(work: Work<'_>, table: &TableDescriptor) -> PgResult<()> {
     }
     let ends = Ends { table, families };
     ends.not_null()?;
+    ends.what_rows_go_by(work)?;
     ends.checks(work)?;
     ends.unique(work)?;
     ends.foreign_keys()
@@ -53,6 +54,22 @@ impl Ends<'_> {
                 return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message)
                     .detail("Values of a family with a ttl end by themselves, and the column would be NULL.")
                     .hint("Let the column allow NULL, or put it into the first family, with which rows end."));
+            }
+        }
+        Ok(())
+    }
+
+    /// Columns by which rows end, or are newer.
+    fn what_rows_go_by(&self, work: Work<'_>) -> PgResult<()> {
+        let end = super::expiry::columns(work, self.table)?;
+        let end = end.into_iter().map(|id| (id, "tells when rows end", "rows whose end is NULL never do"));
+        let newer = self.table.timestamp.map(|id| (id, "tells which rows are newer", "any row is newer than NULL"));
+        for (id, tells, then) in end.chain(newer) {
+            if let Some(family) = self.family_of(id) {
+                let message = format!("column \"{}\" {tells}, but its family \"{}\" has a ttl", self.name(id), family.name);
+                return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message)
+                    .detail(format!("Values of a family with a ttl end by themselves, and {then}."))
+                    .hint("Put the column into a family without a ttl, or into the first one, with which rows end."));
             }
         }
         Ok(())

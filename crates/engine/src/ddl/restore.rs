@@ -29,7 +29,7 @@ pub(super) async fn restore(work: Work<'_>, table: &TableDescriptor, time: &ast:
         // The next one sees what went with the rows.
         work.ctx.txn.end_statement();
     }
-    Ok(())
+    super::dynamic::promote_again(work, table).await
 }
 
 /// Runs a statement that a definition is made of, on the tables as they are now.

@@ -3,11 +3,14 @@
 use super::work::Work;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::{BindContext, bind_view_query, fold, name_parts};
+use stoa_sql::catalog::deparse::quote_name;
 use stoa_sql::definition::view_text::{change_text, dependencies, quoted, text_of};
 use stoa_sql::typed::tree::{Bound, BoundBody, CteBody};
 use stoa_syntax::ast::{self, ObjectName, ObjectNamePart};
 use stoa_syntax::ddl::{CreateView, StorageOption};
-use stoa_table::catalog::{CatalogSnapshot, Dependency, Oid, PolicyDescriptor, Relation, ViewColumn, ViewDescriptor};
+use stoa_table::catalog::{
+    CatalogSnapshot, ColumnId, Dependency, Oid, PolicyDescriptor, Relation, TableDescriptor, ViewColumn, ViewDescriptor,
+};
 
 /// CREATE VIEW.
 pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<String> {
@@ -246,6 +249,51 @@ pub(crate) fn schema_renamed(work: Work<'_>, old: &str, new: &str) -> PgResult<(
     )
 }
 
+/// A table has got a column, which may be what views named with a type as an undeclared one: they depend on it then.
+pub(super) fn column_added(work: Work<'_>, oid: Oid) -> PgResult<()> {
+    for relation in work.catalog().relations() {
+        let Relation::View(view) = &**relation else { continue };
+        if view.depends_on.iter().any(|d| d.relation == oid) {
+            let depends_on = depends_now(work, view)?;
+            if depends_on != view.depends_on {
+                work.put(Relation::View(ViewDescriptor { depends_on, ..view.clone() }))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A column has another name: a view that names it with a type would read an undeclared column from now on.
+///
+/// # Errors
+/// 0A000.
+pub(super) fn column_renamed(work: Work<'_>, table: &TableDescriptor, column: ColumnId) -> PgResult<()> {
+    let uses = |depends_on: &[Dependency]| depends_on.iter().any(|d| d.relation == table.oid && d.columns.contains(&column));
+    for relation in work.catalog().relations() {
+        let Relation::View(view) = &**relation else { continue };
+        if uses(&view.depends_on) && !uses(&depends_now(work, view)?) {
+            let name = table.column(column).map_or_else(String::new, |c| quote_name(&c.name));
+            let message = format!("cannot rename column {name} of table {}", quote_name(&table.name));
+            return Err(PgError::unsupported(message)
+                .detail(format!("View {} names it with its type, as an undeclared column.", quote_name(&view.name)))
+                .hint("Replace the view by one that reads the column as a declared one."));
+        }
+    }
+    Ok(())
+}
+
+/// What a view depends on, as its text is read now.
+fn depends_now(work: Work<'_>, view: &ViewDescriptor) -> PgResult<Vec<Dependency>> {
+    let (catalog, path) = (work.catalog(), work.path());
+    let parsed = stoa_syntax::parse(&view.sql).map_err(stoa_sql::bind::syntax_error)?;
+    let Some(ast::Statement::Query(query)) = parsed.into_iter().next().map(|p| p.statement) else {
+        return Err(PgError::internal(format!("the definition of view \"{}\" is not a query", view.name)));
+    };
+    let bound = stoa_sql::bind::bind_stored_query(&work.bind_context(&catalog, &path), view.oid, &query)?;
+    let named: Vec<Oid> = view.depends_on.iter().map(|d| d.relation).collect();
+    Ok(dependencies(&bound.uses, &named))
+}
+
 /// The `n`-th visible column of a relation is gone, and no view or policy uses it: the lists of columns get shorter.
 pub(crate) fn column_dropped(work: Work<'_>, oid: Oid, qualified: (&str, &str), n: usize) -> PgResult<()> {
     change_texts(
@@ -254,9 +302,12 @@ pub(crate) fn column_dropped(work: Work<'_>, oid: Oid, qualified: (&str, &str), 
         |name, alias| {
             if name_parts(name).is_ok_and(|p| p == [qualified.0, qualified.1])
                 && let Some(alias) = alias
-                && n < alias.columns.len()
             {
-                alias.columns.remove(n);
+                // Undeclared columns, which have types there, are no columns of the table.
+                let listed = alias.columns.iter().enumerate().filter(|(_, column)| column.data_type.is_none()).nth(n);
+                if let Some((at, _)) = listed {
+                    alias.columns.remove(at);
+                }
             }
         },
     )

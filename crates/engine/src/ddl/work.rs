@@ -50,9 +50,13 @@ impl<'a> Work<'a> {
     // The catalog.
 
     /// Stores a relation, new or changed. Names are checked again when the transaction commits.
-    pub fn put(&self, relation: Relation) -> PgResult<()> {
-        if let Relation::Table(table) = &relation {
+    pub fn put(&self, mut relation: Relation) -> PgResult<()> {
+        if let Relation::Table(table) = &mut relation {
             super::lifetime::check(*self, table)?;
+            if let Some(old) = self.catalog().table(table.oid) {
+                let was = |id: ColumnId| old.column(id).is_some_and(|column| column.not_null);
+                table.columns.iter_mut().filter(|own| own.not_null && !was(own.id)).for_each(|own| own.not_null_later = true);
+            }
         }
         self.ctx.put_relation(relation)
     }

@@ -87,7 +87,7 @@ pub(super) fn of_groups(aggregate: &AggregateExec) -> Result<Option<Plan>> {
 /// For each value of some columns, a row with the least or greatest value of another, NULL only where there is nothing else.
 fn end_of_each(request: &ScanRequest, each: &[ColumnId], column: ColumnId, descending: bool) -> Result<Option<(Plan, f64)>> {
     // Where there are no NULLs, an order may have them at either end.
-    let nullable = request.scan.table.column(column).is_none_or(|column| !column.not_null);
+    let nullable = request.scan.table.column(column).is_none_or(|own| request.scan.table.stores_null(own));
     for nulls_first in [false, true] {
         if nulls_first && nullable {
             break;

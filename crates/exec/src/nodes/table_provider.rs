@@ -64,7 +64,7 @@ impl StoaTable {
                 continue;
             }
             let column = table.column(*id).ok_or_else(|| PgError::internal("a scan of a column that does not exist"))?;
-            fields.push(Field::new(name, column.ty.arrow.clone(), !column.not_null && !table.is_key(*id)));
+            fields.push(Field::new(name, column.ty.arrow.clone(), table.stores_null(column)));
             list.push((*id, name.clone(), column.ty.clone()));
         }
         Ok(Self {

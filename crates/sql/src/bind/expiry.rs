@@ -11,7 +11,7 @@ use crate::typed::walk;
 use std::collections::HashMap;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, BinaryOperator, VisitMut, VisitorMut};
-use stoa_table::catalog::TableDescriptor;
+use stoa_table::catalog::{ColumnId, TableDescriptor};
 
 /// What rows of a table that have not ended satisfy, over its columns as `ColId(column id)`; `None` for a table whose rows do not end
 /// by themselves.
@@ -42,8 +42,8 @@ fn condition(binder: &mut Binder<'_>, table: &TableDescriptor, at: Option<Expr>,
         }
     };
     // A column that is never NULL is compared alone, as a filter that key ranges and indexes can answer.
-    let never_null =
-        matches!(end.kind, ExprKind::Column(id) if table.column(stoa_table::catalog::ColumnId(id.0)).is_some_and(|c| c.not_null));
+    let never_null = |id: ColId| table.column(ColumnId(id.0)).is_some_and(|column| !table.stores_null(column));
+    let never_null = matches!(end.kind, ExprKind::Column(id) if never_null(id));
     if never_null && !ended {
         return binder.operator(">", Some(end), at).map(Some);
     }

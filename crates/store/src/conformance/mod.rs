@@ -70,6 +70,7 @@ const TESTS: &[(&str, Test)] = &[
     ("5_concurrent_increments_are_not_lost", concurrency::concurrent_increments_are_not_lost),
     ("6_acknowledged_writes_survive", writing::acknowledged_writes_survive),
     ("7_versions_and_ttl_hide_cells_at_once", reading::versions_and_ttl_hide_cells_at_once),
+    ("7_expired_cells_stay_so_with_another_ttl", reading::expired_cells_stay_so_with_another_ttl),
     ("7_expired_cells_do_not_come_back_after_compaction", reading::expired_cells_do_not_come_back_after_compaction),
     ("8_errors_say_what_happened", writing::errors_say_what_happened),
     ("10_a_watch_ends_before_a_change_is_seen", concurrency::a_watch_ends_before_a_change_is_seen),

@@ -374,6 +374,51 @@ pub fn versions_and_ttl_hide_cells_at_once(make: MakeStore<'_>) {
     }
 }
 
+pub fn expired_cells_stay_so_with_another_ttl(make: MakeStore<'_>) {
+    for layout in [Layout::Packed, Layout::Cells] {
+        for versions in [1, 3] {
+            let clock = clock();
+            let fixture = make(clock.clone());
+            let store = &*fixture.store;
+            let of = |seconds: Option<u64>| {
+                let ttl = seconds.map(Duration::from_secs);
+                table(T, vec![FamilyOptions { layout, versions, ttl, ..Default::default() }])
+            };
+            let keys = || {
+                let mut spec = read_spec(&store.snapshot(), T, &[F]);
+                spec.versions = 9;
+                let rows = run_scan(store, scan_spec(spec.clone(), KeyRange::all()), 9).unwrap().texts();
+                assert_eq!(get(store, &spec, &[b"a", b"b", b"c"]).unwrap().texts(), rows);
+                rows.join(" ")
+            };
+            create(store, &of(Some(10)));
+            put(store, "a", "1");
+            clock.advance_us(6_000_000);
+            put(store, "b", "1");
+            block_on(store.flush(T)).unwrap();
+            clock.advance_us(6_000_000);
+            assert_eq!(keys(), "b:1");
+            block_on(store.alter_table(&of(Some(100)))).unwrap();
+            put(store, "c", "1");
+            assert_eq!(keys(), "b:1 c:1");
+            clock.advance_us(50_000_000);
+            assert_eq!(keys(), "b:1 c:1", "what had not expired lives by the new ttl");
+            block_on(store.compact(T)).unwrap();
+            block_on(store.alter_table(&of(Some(53)))).unwrap();
+            assert_eq!(keys(), "c:1", "a shorter ttl ends at once");
+            block_on(store.alter_table(&of(None))).unwrap();
+            assert_eq!(keys(), "c:1");
+            put(store, "b", "2");
+            clock.advance_us(500_000_000);
+            assert_eq!(keys(), "b:2 c:1");
+            block_on(store.compact(T)).unwrap();
+            block_on(store.alter_table(&of(Some(1000)))).unwrap();
+            block_on(store.alter_table(&of(None))).unwrap();
+            assert_eq!(keys(), "b:2 c:1");
+        }
+    }
+}
+
 pub fn expired_cells_do_not_come_back_after_compaction(make: MakeStore<'_>) {
     for layout in [Layout::Packed, Layout::Cells] {
         for versions in [1, 3] {

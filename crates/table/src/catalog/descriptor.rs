@@ -151,6 +151,12 @@ pub struct ColumnDescriptor {
     #[serde(with = "crate::catalog::descriptor::serde_sql_type")]
     pub ty: SqlType,
     pub not_null: bool,
+    /// It was said to be NOT NULL of a table that was there: rows of the past, and those that have ended, may be NULL.
+    #[serde(default)]
+    pub not_null_later: bool,
+    /// The undeclared column that it was: rows of the past have its values among the entries of the map.
+    #[serde(default)]
+    pub promoted_from: Option<String>,
     /// SQL text of the DEFAULT.
     pub default: Option<String>,
     /// What rows written before the column was added have: the default's value at that time, in text form.
@@ -280,7 +286,7 @@ pub struct FamilyDescriptor {
     pub columns: Vec<ColumnId>,
     #[serde(with = "serde_family_options")]
     pub options: FamilyOptions,
-    /// Values have ended by an age that ends them no more: indexes, and other families, may still have what belonged to them.
+    /// Values have ended by an age that ends them no more, and stay so: indexes, and other families, may still have what belonged to them.
     #[serde(default)]
     pub has_ended: bool,
 }
@@ -303,7 +309,7 @@ impl FamilyDescriptor {
         self.values_end() || self.has_ended
     }
 
-    /// Gives it other options.
+    /// Gives it other options. What has ended does not come back.
     pub fn change(&mut self, options: FamilyOptions) {
         let ended = self.values_end();
         self.options = options;
@@ -507,6 +513,8 @@ impl ColumnDescriptor {
             name,
             ty,
             not_null: false,
+            not_null_later: false,
+            promoted_from: None,
             default: None,
             missing: None,
             generated: None,
@@ -550,6 +558,12 @@ impl TableDescriptor {
     #[must_use]
     pub fn rows_end(&self) -> bool {
         self.families.first().is_some_and(FamilyDescriptor::may_have_ended)
+    }
+
+    /// Whether a stored row may be NULL in a column, be it one of the past.
+    #[must_use]
+    pub fn stores_null(&self, column: &ColumnDescriptor) -> bool {
+        (!column.not_null || column.not_null_later) && !self.is_key(column.id)
     }
 
     /// Whether anything ends by its age, or has.

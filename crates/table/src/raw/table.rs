@@ -127,13 +127,13 @@ impl RawTable {
         found.map_or(Ok(None), |row| row)
     }
 
-    /// The columns of a row of a table of SQL: one array each, of one value, in the order of [`TableDescriptor::visible_columns`].
+    /// The columns of a row of a table of SQL: one array each, of one value, in the order of [`TableDescriptor::visible_columns`], without maps.
     ///
     /// # Errors
     /// XX001 for a row that cannot be read.
     pub async fn typed(&self, key: &[u8]) -> PgResult<Option<Vec<ArrayRef>>> {
         let codec = RowCodec::of(&self.table)?;
-        let columns: Vec<_> = self.table.visible_columns().map(|c| c.id).collect();
+        let columns: Vec<_> = self.table.live_columns().filter(|c| !c.hidden).map(|c| c.id).collect();
         let mut decoder = ScanDecoder::new(&ColumnSource::Table(codec), &columns, 1)?;
         let view = self.transactions.tables().newest();
         view.get(self.table.storage, decoder.families(), &[key], &mut decoder).await?;
