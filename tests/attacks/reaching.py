@@ -2,7 +2,7 @@
 """Statements of a role that may do nothing, which reach for others' tables, columns, rows, files, settings and sessions.
 
     reaching.py BINARY                   on a server of its own, as run.py does it beside the other attacks
-    reaching.py --oracle PORT            asks a PostgreSQL 15 on loopback whether it gives the codes that statements.txt says it gives
+    reaching.py --oracle DSN             asks a PostgreSQL 15, on a port of loopback that trusts, whether it gives the codes that statements.txt says
 
 reaching/setup.sql makes what is reached for, reaching/stoa.sql what only Stoa has. A line of reaching/statements.txt is the SQLSTATE that
 PostgreSQL gives (`-`: it has no such statement; 00000: it is allowed, and tells and changes nothing of others), a tab, the statement; behind a slash
@@ -151,10 +151,10 @@ def run(connect, taken, own=True):
 ROLES = "victim, readers, other, maker, mallory"
 
 
-def beside_postgres(port):
+def beside_postgres(dsn):
     class Port:
         pass
-    Port.port = int(port)
+    Port.port = int(re.search(r"port=(\d+)", dsn)[1])
     admin = Connection(Port).login("postgres", database="postgres")
     clean = ["DROP DATABASE IF EXISTS reaching WITH (FORCE)", f"DROP ROLE IF EXISTS {ROLES}"]
     for sql in [*clean, "CREATE DATABASE reaching"]:
