@@ -4,7 +4,7 @@ Statements that reach for what is others'. Meanwhile somebody else is served, an
 
     run.py BINARY [--long] [--only NAME]
 """
-import argparse, concurrent.futures, json, os, random, resource, shutil, socket, ssl, struct, subprocess, sys, tempfile, threading, time
+import argparse, concurrent.futures, json, os, random, resource, select, shutil, socket, ssl, struct, subprocess, sys, tempfile, threading, time
 
 import reaching
 from wire import SSL_REQUEST, Closed, Connection, Refused, Scram, Server, message, startup
@@ -214,25 +214,38 @@ def tls_is_not_negotiated_again(server):
     """By openssl, where there is one: TLS 1.2 knows it; TLS 1.3 has other keys instead, with which the connection goes on."""
     if not shutil.which("openssl"):
         return
-    def ask(version, command):
+    def negotiate(version, letter, until, then):
+        """What s_client prints of a command, which is a line that is a letter, and of what is sent once it has said that it does it."""
         process = subprocess.Popen(["openssl", "s_client", "-starttls", "postgres", version, "-connect", f"127.0.0.1:{server.port}"],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        time.sleep(0.5)
-        # s_client takes a line that is a letter as a command, and sends any other.
-        process.stdin.write(command)
-        process.stdin.flush()
-        time.sleep(0.5)
+        out, over = b"", time.time() + 15
+        def read_to(text):
+            """Whether it came before the end."""
+            nonlocal out
+            while text not in out and select.select([process.stdout], [], [], max(0, over - time.time()))[0]:
+                piece = os.read(process.stdout.fileno(), 65536)
+                if not piece:
+                    return False
+                out += piece
+            assert text in out, ("nothing came any more", out[-500:])
+            return True
         try:
-            process.stdin.write(startup("open"))
+            read_to(b"Verify return code")
+            process.stdin.write(letter + b"\n")
             process.stdin.flush()
-            time.sleep(0.5)
+            read_to(until)
+            process.stdin.write(then)
+            process.stdin.flush()
+            return read_to(b"server_version"), out
         except BrokenPipeError:
-            pass
-        return process.communicate(timeout=10)[0]
-    again = ask("-tls1_2", b"R\n")
-    assert b"RENEGOTIATING" in again and b"server_version" not in again, again[-500:]
-    keys = ask("-tls1_3", b"K\n")
-    assert b"KEYUPDATE" in keys and b"server_version" in keys, keys[-500:]
+            return False, out
+        finally:
+            process.kill()
+            process.wait()
+    goes_on, out = negotiate("-tls1_2", b"R", b"RENEGOTIATING", b"")
+    assert not goes_on and b"RENEGOTIATING" in out, out[-500:]
+    goes_on, out = negotiate("-tls1_3", b"K", b"KEYUPDATE", startup("open"))
+    assert goes_on, out[-500:]
 
 
 @case
