@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Attacks on the way in: guesses, forged and replayed proofs, TLS that breaks off, connections that say nothing, bytes that are no messages.
-Meanwhile somebody else is served, and memory stays bounded.
+Statements that reach for what is others'. Meanwhile somebody else is served, and memory stays bounded.
 
     run.py BINARY [--long] [--only NAME]
 """
-import argparse, concurrent.futures, json, os, random, resource, socket, ssl, struct, sys, tempfile, threading, time
+import argparse, concurrent.futures, json, os, random, resource, select, shutil, socket, ssl, struct, subprocess, sys, tempfile, threading, time
 
+import reaching
 from wire import SSL_REQUEST, Closed, Connection, Refused, Scram, Server, message, startup
 
 arguments = argparse.ArgumentParser(description=__doc__)
 arguments.add_argument("binary")
-arguments.add_argument("--long", action="store_true", help="an hour rather than a minute")
+arguments.add_argument("--long", action="store_true", help="an hour rather than a minute or two")
 arguments.add_argument("--only", default="")
 arguments.add_argument("--seed", type=int, default=1)
 options = arguments.parse_args()
@@ -175,7 +176,7 @@ def tls_breaks_off(server):
         context.wrap_bio(incoming, outgoing).do_handshake()
     except ssl.SSLWantReadError:
         hello = outgoing.read()
-    rounds = 2000 if options.long else 60
+    rounds = 1_000 if options.long else 60
     for n in range(rounds):
         with Connection(server, source="127.0.6.1") as c:
             c.send(SSL_REQUEST)
@@ -206,6 +207,45 @@ def tls_breaks_off(server):
             pass
         raw.close()
         c.close()
+
+
+@case
+def tls_is_not_negotiated_again(server):
+    """By openssl, where there is one: TLS 1.2 knows it; TLS 1.3 has other keys instead, with which the connection goes on."""
+    if not shutil.which("openssl"):
+        return
+    def negotiate(version, letter, until, then):
+        """What s_client prints of a command, which is a line that is a letter, and of what is sent once it has said that it does it."""
+        process = subprocess.Popen(["openssl", "s_client", "-starttls", "postgres", version, "-connect", f"127.0.0.1:{server.port}"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        out, over = b"", time.time() + 15
+        def read_to(text):
+            """Whether it came before the end."""
+            nonlocal out
+            while text not in out and select.select([process.stdout], [], [], max(0, over - time.time()))[0]:
+                piece = os.read(process.stdout.fileno(), 65536)
+                if not piece:
+                    return False
+                out += piece
+            assert text in out, ("nothing came any more", out[-500:])
+            return True
+        try:
+            read_to(b"Verify return code")
+            process.stdin.write(letter + b"\n")
+            process.stdin.flush()
+            read_to(until)
+            process.stdin.write(then)
+            process.stdin.flush()
+            return read_to(b"server_version"), out
+        except BrokenPipeError:
+            return False, out
+        finally:
+            process.kill()
+            process.wait()
+    goes_on, out = negotiate("-tls1_2", b"R", b"RENEGOTIATING", b"")
+    assert not goes_on and b"RENEGOTIATING" in out, out[-500:]
+    goes_on, out = negotiate("-tls1_3", b"K", b"KEYUPDATE", startup("open"))
+    assert goes_on, out[-500:]
 
 
 @case
@@ -262,7 +302,7 @@ def half_open_connections_have_little_time(server):
 
 @case
 def bytes_that_are_no_messages(server):
-    rounds = 20_000 if options.long else 250
+    rounds = 5_000 if options.long else 250
     good = startup("open")
     for n in range(rounds):
         with Connection(server, source="127.0.9.1", timeout=0.2 if n % 4 else 1) as c:
@@ -360,6 +400,22 @@ def secrets_are_not_shown(server):
         assert SECRET not in text, text[:2000]
 
 
+@case
+def statements_that_reach_for_what_is_others(server):
+    """In a database of its own, so that each round finds what is reached for as it was."""
+    clean = ["DROP DATABASE IF EXISTS reaching WITH (FORCE)", f"DROP ROLE IF EXISTS {reaching.ROLES}"]
+    with Connection(server, by_socket=True).login("stoa") as admin:
+        for sql in [*clean, "CREATE DATABASE reaching"]:
+            admin.query(sql)
+        def connect(role):
+            return Connection(server, by_socket=True).login(role or "stoa", database="reaching")
+        wrong, asked = reaching.run(connect, server.work / "taken")
+        for sql in clean:
+            admin.query(sql)
+    assert not wrong, "\n  ".join(["", *wrong[:20]])
+    assert asked >= 300
+
+
 class Neighbour(threading.Thread):
     """Somebody else who is served all the time."""
 
@@ -390,19 +446,21 @@ class Neighbour(threading.Thread):
 
 
 failed = []
-with tempfile.TemporaryDirectory() as work:
-    more = ["--memory-limit", "512MB", "--audit-log", f"{work}/audit", "-c", "authentication_timeout=5", "-c", "log_connections=on", "-c", "log_statement=all"]
-    server = Server(options.binary, work, RULES, more, tls=True)
-    with Connection(server, by_socket=True).login("stoa") as admin:
-        for role in ["anna", "bob", "tls"]:
-            admin.query(f"CREATE ROLE {role} LOGIN PASSWORD '{PASSWORD}'")
-        admin.query("CREATE ROLE open LOGIN")
-        admin.query("CREATE ROLE without LOGIN")
-        admin.query("CREATE ROLE nobody LOGIN")
-        admin.query(f"CREATE ROLE nologin PASSWORD '{PASSWORD}'")
-        admin.query(f"CREATE ROLE expired LOGIN PASSWORD '{PASSWORD}' VALID UNTIL '2020-01-01'")
-    rounds = 8 if options.long else 1
-    for round_ in range(rounds):
+
+
+def attack():
+    """All cases, one after the other, on a server of their own: what guesses of a case before have slowed down stays slow."""
+    with tempfile.TemporaryDirectory() as work:
+        more = ["--memory-limit", "512MB", "--audit-log", f"{work}/audit", "-c", "authentication_timeout=5", "-c", "log_connections=on", "-c", "log_statement=all"]
+        server = Server(options.binary, work, RULES, more, tls=True)
+        with Connection(server, by_socket=True).login("stoa") as admin:
+            for role in ["anna", "bob", "tls"]:
+                admin.query(f"CREATE ROLE {role} LOGIN PASSWORD '{PASSWORD}'")
+            admin.query("CREATE ROLE open LOGIN")
+            admin.query("CREATE ROLE without LOGIN")
+            admin.query("CREATE ROLE nobody LOGIN")
+            admin.query(f"CREATE ROLE nologin PASSWORD '{PASSWORD}'")
+            admin.query(f"CREATE ROLE expired LOGIN PASSWORD '{PASSWORD}' VALID UNTIL '2020-01-01'")
         for f in cases:
             if options.only not in f.__name__:
                 continue
@@ -420,7 +478,13 @@ with tempfile.TemporaryDirectory() as work:
                 if server.process.poll() is not None:
                     print(server.log()[-3000:])
                     server.start()
-    assert "panicked" not in server.log(), server.log()[-3000:]
-    server.stop()
+        assert "panicked" not in server.log(), server.log()[-3000:]
+        server.stop()
+
+
+until = time.time() + 3600
+attack()
+while options.long and time.time() < until:
+    attack()
 print(f"{len(failed)} failed" if failed else "all refused")
 sys.exit(bool(failed))

@@ -3,7 +3,7 @@
 //! What is asked for was noted where names were resolved ([`Access`]); what the tree reads and writes is looked at once more, so that no
 //! relation is in it that nobody noted. Definitions are checked by those who make them.
 
-use crate::catalog::names::class_name;
+use crate::catalog::names::{class_name, parse_name};
 use crate::system_relations;
 use crate::typed::tree::{Access, Bound, BoundBody, CteBody, MergeAction, Mutation, MutationKind, OnConflict, Rel, TableScan};
 use crate::typed::walk;
@@ -118,6 +118,16 @@ pub fn check_schema(catalog: &CatalogSnapshot, role: Oid, schema: Oid, wanted: P
         return Ok(());
     }
     Err(denied("schema", &catalog.schema(schema).map_or_else(String::new, |s| s.name.clone())))
+}
+
+/// 42501 if a relation's name in a text says a schema that the role may not look into.
+///
+/// # Errors
+/// That, and 42602 for what is no name.
+pub fn check_name(catalog: &CatalogSnapshot, role: Oid, text: &str) -> PgResult<()> {
+    let parts = parse_name(text)?;
+    let [.., schema, _] = parts.as_slice() else { return Ok(()) };
+    catalog.schema_by_name(schema).map_or(Ok(()), |found| check_schema(catalog, role, found.oid, Privileges::USAGE))
 }
 
 /// See [`check_schema`].

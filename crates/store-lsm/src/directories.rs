@@ -1,10 +1,11 @@
-//! Directories that are still there after a power loss: a name is on stable storage when the directory that holds it was synced.
+//! Directories that are still there after a power loss: a name is on stable storage when the directory that holds it was synced. They are
+//! their owner's alone: what is in them has no other protection against users of the machine.
 
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::Result;
 use std::path::Path;
 
-/// Makes a directory and those above it that are missing.
+/// Makes a directory and those above it that are missing, for their owner alone.
 ///
 /// # Errors
 /// What the file system says.
@@ -16,7 +17,10 @@ pub fn make_directory(path: &Path) -> Result<()> {
     if let Some(parent) = parent.filter(|parent| !parent.as_os_str().is_empty()) {
         make_directory(parent)?;
     }
-    match std::fs::create_dir(path) {
+    let mut maker = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut maker, 0o700);
+    match maker.create(path) {
         // Somebody else was faster.
         Err(_) if path.is_dir() => {}
         made => made?,
@@ -44,4 +48,21 @@ pub(crate) fn sync_all(path: &Path) -> Result<()> {
         }
     }
     sync_directory(path)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn directories_are_their_owners_alone() {
+        let base = tempfile::tempdir().unwrap();
+        let made = base.path().join("a/b");
+        make_directory(&made).unwrap();
+        for path in [made.as_path(), made.parent().unwrap()] {
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        }
+    }
 }

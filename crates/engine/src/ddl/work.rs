@@ -295,6 +295,7 @@ impl<'a> Work<'a> {
             Some(schema) if schema == "pg_temp" => self.temporary_schema().await?,
             Some(schema) => {
                 let found = catalog.schema_by_name(&schema).ok_or_else(|| undefined_schema(&schema).at(self.position(name)))?;
+                self.check_own_if_temporary(found)?;
                 if temporary && found.temporary.is_none() {
                     return Err(PgError::new(
                         SqlState::INVALID_TABLE_DEFINITION,
@@ -315,6 +316,18 @@ impl<'a> Work<'a> {
             self.ctx.txn.lock_name(oid, &name_).await?;
         }
         Ok((oid, name_))
+    }
+
+    /// Nobody makes anything in a temporary schema of another session, which would find it first of all.
+    fn check_own_if_temporary(&self, schema: &SchemaDescriptor) -> PgResult<()> {
+        if schema.temporary.is_none_or(|pid| pid == self.ctx.session.pid) {
+            return Ok(());
+        }
+        Err(if self.is_superuser() {
+            PgError::new(SqlState::INVALID_TABLE_DEFINITION, "cannot create relations in temporary schemas of other sessions")
+        } else {
+            PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("permission denied for schema {}", schema.name))
+        })
     }
 
     /// The first schema of the path in which objects are made.

@@ -12,7 +12,7 @@ use stoa_pg::context::System;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
 use stoa_sql::catalog::names::{class_named, shown_relation};
 use stoa_sql::definition::Definitions;
-use stoa_sql::privileges::may_schema;
+use stoa_sql::privileges::{check_name, may_schema};
 use stoa_table::catalog::acl::PUBLIC_GRANTEE;
 use stoa_table::catalog::role::{FIRST_SUPERUSER, READ_ALL_STATS};
 use stoa_table::catalog::store::{encode_relation, encode_rights, relation_key, rights_key};
@@ -185,7 +185,9 @@ impl System for SessionEnvironment {
     }
 
     fn relation_oid(&self, name: &str) -> PgResult<Option<u32>> {
-        class_named(&self.catalog, &self.search_path, self.session.temporary_schema(), name)
+        let found = class_named(&self.catalog, &self.search_path, self.session.temporary_schema(), name)?;
+        check_name(&self.catalog, self.role, name)?;
+        Ok(found)
     }
 
     fn schema_name(&self, oid: u32) -> Option<String> {

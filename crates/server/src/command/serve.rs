@@ -7,6 +7,7 @@ use crate::access::{Access, AccessOptions};
 use crate::wire::{Listeners, Server, UnixSocket};
 use std::io;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -99,6 +100,10 @@ impl Serve {
             database.inner().set_base(name, value)?;
         }
         let access = Arc::new(Access::open(self.access_options(&database, sessions))?);
+        if is_open_to_others(&self.data.data) {
+            let data = self.data.data.display();
+            tracing::warn!("other users of this machine can read {data}, whatever roles they have: chmod 700 {data}");
+        }
         let mut listeners = Listeners::bind(&self.listen).await.map_err(trouble("cannot listen"))?;
         let addresses = listeners.addresses().map_err(trouble("cannot listen"))?;
         let port = addresses.first().map_or(5433, SocketAddr::port);
@@ -224,6 +229,11 @@ fn raise_file_limit() {
             libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
         }
     }
+}
+
+/// Whether others than the owner may enter a directory.
+fn is_open_to_others(directory: &Path) -> bool {
+    std::fs::metadata(directory).is_ok_and(|found| found.permissions().mode() & 0o077 != 0)
 }
 
 /// Gives the pages of code back that the start has touched, and those that statements have touched whenever none has run for a while:

@@ -23,6 +23,9 @@ pub(super) struct WriteLevel {
     pub named: Vec<ColumnId>,
 }
 
+/// What stands for `tableoid` and its like, which have no privileges of their own: those of the whole relation are asked for.
+pub(super) const SYSTEM_COLUMN: ColumnId = ColumnId(0);
+
 /// The notes of one statement.
 #[derive(Debug, Default)]
 pub(super) struct Accesses {

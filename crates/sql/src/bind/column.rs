@@ -1,5 +1,6 @@
 //! References to columns, whole rows and system columns.
 
+use super::access::SYSTEM_COLUMN;
 use super::expr::{bool_type, or};
 use super::scope::{FromItem, Refusal, ScopeColumn, record_type};
 use super::sqlparser_span::Span;
@@ -135,10 +136,10 @@ impl Binder<'_> {
     }
 
     /// `tableoid` and its like, of the one table in a scope; none if no item is a table.
-    fn system_column(&self, name: &str, depth: usize) -> PgResult<Option<Expr>> {
-        let mut found = None;
+    fn system_column(&mut self, name: &str, depth: usize) -> PgResult<Option<Expr>> {
+        let mut found: Option<(u32, Expr)> = None;
         for item in self.scopes[depth].items.iter().filter(|i| !i.lateral_only) {
-            let Some(column) = item.table_oid.and_then(|oid| self.system_column_of(name, oid)) else { continue };
+            let Some(column) = item.table_oid.and_then(|oid| Some((oid, self.system_column_of(name, oid)?))) else { continue };
             if found.is_some() {
                 return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("column reference \"{name}\" is ambiguous")));
             }
@@ -147,7 +148,9 @@ impl Binder<'_> {
             }
             found = Some(column);
         }
-        Ok(found)
+        let Some((relation, column)) = found else { return Ok(None) };
+        self.note_read(relation, SYSTEM_COLUMN);
+        Ok(Some(column))
     }
 
     /// A column that tables have without having been given it. Those that tell of transactions are the catalogs' alone: all rows of
@@ -205,8 +208,9 @@ impl Binder<'_> {
                 self.note_origin(origin);
                 return Ok(expr);
             }
-            if let Some(expr) = item.table_oid.and_then(|oid| self.system_column_of(column, oid)) {
+            if let Some((relation, expr)) = item.table_oid.and_then(|oid| Some((oid, self.system_column_of(column, oid)?))) {
                 let item = item.clone();
+                self.note_read(relation, SYSTEM_COLUMN);
                 self.note_meaning(span, &item);
                 return Ok(expr);
             }

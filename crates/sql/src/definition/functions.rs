@@ -7,6 +7,7 @@ use super::written_time::as_written;
 use super::{Constraint, Definitions, constraint, describe};
 use crate::catalog::deparse::quote_name;
 use crate::catalog::names::{PRIMARY_INDEX_BIT, class_named, is_visible, parse_name, primary_index, qualified, role_name, shown_relation};
+use crate::privileges::check_name;
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{Func, Registry};
@@ -43,7 +44,9 @@ impl Objects<'_> {
     /// # Errors
     /// 42602 for what is no name, 0A000 for one of another database.
     pub fn relation_oid(&self, name: &str) -> PgResult<Option<u32>> {
-        class_named(self.catalog, self.path, self.temporary, name)
+        let found = class_named(self.catalog, self.path, self.temporary, name)?;
+        check_name(self.catalog, self.role, name)?;
+        Ok(found)
     }
 
     pub(super) fn schema_oid(&self, name: &str) -> Option<u32> {

@@ -187,6 +187,7 @@ pub fn granted(
 /// The list with more granted: to the item of the same grantee and grantor.
 pub fn add(acl: &mut Acl, grantee: Oid, grantor: Oid, privileges: Privileges, options: Privileges) {
     match acl.iter_mut().find(|i| i.grantee == grantee && i.grantor == grantor) {
+        None if privileges.is_empty() => {}
         Some(item) => {
             item.privileges = item.privileges.or(privileges);
             item.options = item.options.or(options);
