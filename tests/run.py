@@ -275,6 +275,18 @@ def portals_of_a_failed_transaction_are_not_run(server):
         assert b"25P02" in data and b"D\0\0\0" not in data, data
 
 
+def binary_cursors(server):
+    with server.connect() as c:
+        for statement in "BEGIN", "DECLARE b BINARY CURSOR FOR SELECT g, g::text || '!' FROM generate_series(1, 3) g", "DECLARE t CURSOR FOR SELECT 7":
+            c.execute(statement)
+        result = c.pgconn.exec_(b"FETCH 2 FROM b")
+        assert [result.fformat(n) for n in range(2)] == [1, 1] and result.get_value(1, 0) == struct.pack("!I", 2) and result.get_value(1, 1) == b"2!"
+        result = c.pgconn.exec_(b"FETCH ALL FROM t")
+        assert result.fformat(0) == 0 and result.get_value(0, 0) == b"7"
+        # Who names formats gets them, as of any other statement.
+        assert c.execute("FETCH FROM b", prepare=True, binary=False).fetchone() == (3, "3!")
+
+
 def cancel_and_timeouts(server):
     with server.connect() as c:
         c.execute("SET statement_timeout = '200ms'")
@@ -725,7 +737,7 @@ def dumps_restore_maps(server):
 
 TESTS = [errors_point_at_what_they_are_about, what_is_too_large_or_no_text_is_refused, statements_nest_deeply, half_a_copy_leaves_nothing, a_corrupted_file_is_told, memory_is_little_and_limited,
          a_full_disk_fails_statements_and_loses_nothing, load_dump_and_restore, rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
-         parameters_and_results_of_each_type, copy_in_and_out, copies_of_odd_names_and_under_conditions, joins_of_all_pairs_are_cancelled, a_copy_that_waits_is_cancelled, analyze_passes_over_tables_that_go, portals_of_a_failed_transaction_are_not_run, cancel_and_timeouts, psql_describes,
+         parameters_and_results_of_each_type, copy_in_and_out, copies_of_odd_names_and_under_conditions, joins_of_all_pairs_are_cancelled, a_copy_that_waits_is_cancelled, analyze_passes_over_tables_that_go, portals_of_a_failed_transaction_are_not_run, binary_cursors, cancel_and_timeouts, psql_describes,
          the_examples_of_the_reference_run, indexes_give_what_tables_give, indexes_are_built_while_others_write,
          a_killed_index_build_is_finished, increments_of_entries_are_never_lost, dumps_restore_maps, killed_rebuilds_of_indexes_take_their_place]
 for t in TESTS:

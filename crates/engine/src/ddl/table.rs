@@ -20,9 +20,10 @@ use stoa_sql::typed::tree::{
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{Constraint, ConstraintKind, CreateTable, CreateTableAs, OnCommitAction, RowSource, StorageOption, TableElement};
 use stoa_table::catalog::{
-    CELLS, ColumnId, FamilyDescriptor, IndexKey, OnCommit, Relation, RightsOf, Salt, TableDescriptor, ViewColumn, ViewDescriptor,
+    CELLS, ColumnId, FamilyDescriptor, IndexKey, Oid, OnCommit, Relation, RightsOf, Salt, TableDescriptor, ViewColumn, ViewDescriptor,
 };
 use stoa_table::row::split_points::in_buckets;
+use stoa_table::txn::TableLockMode;
 use stoa_table::{BloomFilter, Compression, FamilyId, FamilyOptions, Layout};
 
 /// CREATE TABLE.
@@ -701,7 +702,7 @@ fn take_into(body: &mut ast::SetExpr) -> Option<ast::SelectInto> {
     }
 }
 
-/// REFRESH MATERIALIZED VIEW: new rows in a new place. What CONCURRENTLY asks of a view is asked, and changes nothing more.
+/// REFRESH MATERIALIZED VIEW: new rows in a new place. CONCURRENTLY, readers go on until the new rows are there and take the old ones' place.
 pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: bool, with_data: bool) -> PgResult<String> {
     let view = match work.find(name)?.as_deref() {
         Some(Relation::View(view)) if view.materialized.is_some() => view.clone(),
@@ -735,12 +736,19 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
         )
         .hint("Create a unique index with no WHERE clause on one or more columns of the materialized view."));
     }
-    work.lock(&Relation::View(view.clone()), stoa_table::txn::TableLockMode::AccessExclusive).await?;
-    if let Some(rows) = view.materialized {
-        // Readers have locked the table that holds the rows.
-        work.ctx.txn.lock_table(rows, stoa_table::txn::TableLockMode::AccessExclusive, false, &view.name).await?;
-        work.refresh().await?;
-    }
+    let lock = async |mode: TableLockMode| -> PgResult<()> {
+        work.lock(&Relation::View(view.clone()), mode).await?;
+        if let Some(rows) = view.materialized {
+            // Readers have locked the table that holds the rows.
+            work.ctx.txn.lock_table(rows, mode, false, &view.name).await?;
+            work.refresh().await?;
+        }
+        Ok(())
+    };
+    // Entries of maps are written to tables that the catalog must know.
+    let has_maps = |oid: Oid| work.catalog().table(oid).is_some_and(|rows| rows.map_columns().next().is_some());
+    let online = concurrently && !view.materialized.is_some_and(has_maps);
+    lock(if online { TableLockMode::Exclusive } else { TableLockMode::AccessExclusive }).await?;
     let Some(Relation::Table(old)) = view.materialized.and_then(|oid| work.catalog().relation(oid).map(|r| (**r).clone())) else {
         return Err(PgError::internal(format!("materialized view \"{}\" has no rows", view.name)));
     };
@@ -760,12 +768,16 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
     builder.move_storage().await?;
     let table = builder.table;
     work.create_storage_of(&table).await?;
+    if online {
+        fill(Work { ctx: &named }, &table, &query).await?;
+        lock(TableLockMode::AccessExclusive).await?;
+    }
     work.drop_storage_of(&Relation::Table(old))?;
     work.put(Relation::Table(table.clone()))?;
     if view.unpopulated == with_data {
-        work.put(Relation::View(ViewDescriptor { unpopulated: !with_data, ..view }))?;
+        work.put(Relation::View(ViewDescriptor { unpopulated: !with_data, ..view.clone() }))?;
     }
-    if with_data {
+    if with_data && !online {
         fill(Work { ctx: &named }, &table, &query).await?;
     }
     Ok("REFRESH MATERIALIZED VIEW".into())

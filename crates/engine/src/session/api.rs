@@ -60,6 +60,8 @@ pub struct Rows {
     pub stream: BoxStream<'static, PgResult<RecordBatch>>,
     /// The command tag without the count: `SELECT`, `FETCH`, `INSERT 0`, `UPDATE`.
     pub tag: RowsTag,
+    /// The client that named no format gets values in binary form: they are of a BINARY cursor.
+    pub is_binary: bool,
 }
 
 impl Rows {

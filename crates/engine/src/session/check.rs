@@ -112,7 +112,7 @@ pub(crate) async fn run(
     let options = RecordBatchOptions::new().with_row_count(Some(faults.len()));
     let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?;
     let tag = RowsTag::Fixed(if table { "CHECK TABLE".into() } else { "CHECK INDEX".into() });
-    Ok(Rows { columns, context: ctx.eval.clone(), stream: futures::stream::iter([Ok(batch)]).boxed(), tag })
+    Ok(Rows { columns, context: ctx.eval.clone(), stream: futures::stream::iter([Ok(batch)]).boxed(), tag, is_binary: false })
 }
 
 /// The keys of the rows that satisfy a condition, without a look at indexes, which may be wrong.

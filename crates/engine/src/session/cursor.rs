@@ -35,6 +35,7 @@ pub(crate) struct Cursor {
     columns: Arc<[OutputColumn]>,
     context: EvalContext,
     hold: bool,
+    is_binary: bool,
     /// Savepoints that were open at DECLARE.
     depth: usize,
     /// Declared in a transaction that was committed.
@@ -396,7 +397,15 @@ impl Session {
             held: false,
             position: Arc::new(CursorPosition { base, rows: Arc::downgrade(&state) }),
         });
-        let cursor = Cursor { columns, context: rows.context, hold: declare.hold, depth: self.block.depth(), held: false, state };
+        let cursor = Cursor {
+            columns,
+            context: rows.context,
+            hold: declare.hold,
+            is_binary: declare.binary,
+            depth: self.block.depth(),
+            held: false,
+            state,
+        };
         self.cursors.insert(declare.name.clone(), cursor);
         Ok(Execution::Done("DECLARE CURSOR".into()))
     }
@@ -411,7 +420,7 @@ impl Session {
 
     pub(crate) async fn fetch(&mut self, name: &str, direction: FetchDirection, move_only: bool) -> PgResult<Execution> {
         let Some(cursor) = self.cursors.get(name) else { return Err(undefined_cursor(name)) };
-        let (columns, shared) = (cursor.columns.clone(), cursor.state.clone());
+        let (columns, shared, is_binary) = (cursor.columns.clone(), cursor.state.clone(), cursor.is_binary);
         // Values are shown with the settings that hold now.
         let context = EvalContext { settings: self.shared.settings().value.clone(), ..cursor.context.clone() };
         let mut state = shared.lock().await;
@@ -423,7 +432,7 @@ impl Session {
             Motion::Forward(count) if !move_only => {
                 drop(state);
                 let stream = forward_stream(shared, count);
-                return Ok(Execution::Rows(Rows { columns, context, stream, tag: RowsTag::Counted("FETCH") }));
+                return Ok(Execution::Rows(Rows { columns, context, stream, tag: RowsTag::Counted("FETCH"), is_binary }));
             }
             Motion::Forward(count) => {
                 let mut left = count;
@@ -458,7 +467,7 @@ impl Session {
             return Ok(Execution::Done(format!("MOVE {count}")));
         }
         let stream = stream::iter(batches.into_iter().map(Ok)).boxed();
-        Ok(Execution::Rows(Rows { columns, context, stream, tag: RowsTag::Counted("FETCH") }))
+        Ok(Execution::Rows(Rows { columns, context, stream, tag: RowsTag::Counted("FETCH"), is_binary }))
     }
 
     pub(crate) fn close_cursor(&mut self, name: &str) -> PgResult<()> {

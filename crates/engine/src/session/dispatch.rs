@@ -102,6 +102,7 @@ impl Session {
                 context,
                 stream: GuardedRows::new(executed.stream, self.shared.clone()).boxed(),
                 tag: RowsTag::Counted(word),
+                is_binary: false,
             }),
             None => Execution::Done(format!("{word} {}", executed.count)),
         }

@@ -50,5 +50,5 @@ pub(crate) fn text_rows(
     let fields: Vec<Field> = columns.iter().map(|c| Field::new(&c.name, DataType::Utf8View, true)).collect();
     let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
     let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options).map_err(PgError::from)?;
-    Ok(Rows { columns, context, stream: futures::stream::iter([Ok(batch)]).boxed(), tag })
+    Ok(Rows { columns, context, stream: futures::stream::iter([Ok(batch)]).boxed(), tag, is_binary: false })
 }

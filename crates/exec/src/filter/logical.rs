@@ -517,7 +517,8 @@ mod tests {
             (
                 Expr::Cast(datafusion::logical_expr::Cast::new(Box::new(col("ts")), DataType::Date32))
                     .eq(lit(ScalarValue::Date32(Some(1)))),
-                "(c4>=-946598400000000 & c4<-946512000000000)",
+                // Only a cast of PostgreSQL's types says what it keeps.
+                "?",
             ),
         ];
         for (expr, wanted) in cases {

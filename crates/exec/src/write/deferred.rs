@@ -106,7 +106,8 @@ pub async fn run_constraints(txn: &Transaction, constraints: Option<&[Oid]>) -> 
 /// # Errors
 /// 23503, 23505.
 pub(super) async fn run(txn: &Transaction, check: &DeferredCheck) -> PgResult<()> {
-    let of = Checked { eval: EvalContext { settings: Arc::clone(&check.settings), ..EvalContext::default() }, shows_values: check.shows_values };
+    let of =
+        Checked { eval: EvalContext { settings: Arc::clone(&check.settings), ..EvalContext::default() }, shows_values: check.shows_values };
     match &check.kind {
         CheckKind::Unique { table, index, keys, values } => {
             super::deferrable_unique::check(txn, table, *index, keys, values, check.shows_values).await

@@ -51,9 +51,10 @@ impl Connection {
         let execution = self.run_statement(prepared, params).await?;
         match execution {
             Execution::Rows(rows) => {
+                let formats: &[i16] = if rows.is_binary { &[1] } else { &[] };
                 let mut progress = RowsInProgress::new(rows);
-                self.output.row_description(progress.columns(), &[]);
-                let sent = match self.send_rows(&mut progress, &[], None).await? {
+                self.output.row_description(progress.columns(), formats);
+                let sent = match self.send_rows(&mut progress, formats, None).await? {
                     Sent::All(sent) => sent,
                     Sent::Limit => return Err(PgError::internal("rows without a limit reached it").into()),
                 };
