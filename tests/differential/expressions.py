@@ -100,9 +100,10 @@ def signatures(stoa, oracle):
     # The functions by which types are read and written are listed for clients, and not called.
     sql += " AND NOT EXISTS (SELECT FROM pg_type t WHERE p.oid IN (t.typinput, t.typoutput, t.typreceive, t.typsend, t.typmodin, t.typmodout, t.typanalyze, t.typsubscript))"
     theirs = {(n, a or ""): (k, s, v, r) for n, a, k, s, v, r in oracle.all(sql)}
-    ours = {(n, a or ""): (k, s, v, r) for n, a, k, s, v, r in stoa.all(sql)}
-    if not ours:
-        sys.exit("expressions: Stoa does not list its functions")
+    state, _, rows, message = stoa.run(sql)
+    if not rows:
+        sys.exit(f"expressions: Stoa does not list its functions: {state} {message}")
+    ours = {(n, a or ""): (k, s, v, r) for n, a, k, s, v, r in rows}
     functions = [(n, a.split(), *theirs[(n, a)]) for (n, a) in sorted(ours) if (n, a) in theirs and n not in CHANCE and not n.startswith(NATURE)]
     sql = "SELECT o.oprname, l.typname, r.typname FROM pg_operator o LEFT JOIN pg_type l ON l.oid = o.oprleft JOIN pg_type r ON r.oid = o.oprright"
     theirs = set(oracle.all(sql))

@@ -71,7 +71,15 @@ fn plan_cost(expr: &Arc<dyn PhysicalExpr>) -> usize {
             return elements;
         }
         // Tests of truth are free, and such is how guards are written.
-        let free = matches!(binary.op(), Operator::And | Operator::Or | Operator::IsDistinctFrom | Operator::IsNotDistinctFrom);
+        let truth = |e: &Arc<dyn PhysicalExpr>| {
+            let literal = (e.as_ref() as &dyn std::any::Any).downcast_ref::<Literal>();
+            literal.is_some_and(|literal| matches!(literal.value(), ScalarValue::Boolean(_)))
+        };
+        let free = match binary.op() {
+            Operator::And | Operator::Or => true,
+            Operator::IsDistinctFrom | Operator::IsNotDistinctFrom => truth(binary.right()),
+            _ => false,
+        };
         if free { 0 } else { 2 }
     } else if let Some(call) = any.downcast_ref::<ScalarFunctionExpr>() {
         call.fun().inner().downcast_ref::<KernelUdf>().map_or(2, KernelUdf::cost)

@@ -6,10 +6,10 @@ use crate::args::{Arg, Bool, Call, Kernel, Kind};
 use crate::error::{PgError, PgResult};
 use crate::registry::{NativeOp, OperKind, Registry};
 use crate::sqlstate::SqlState;
-use crate::types::{PgType, SqlType};
+use crate::types::{PgType, RecordType, SqlType};
 use crate::values::record::field_types;
 use crate::values::sort_key;
-use arrow::array::{Array, AsArray, BinaryViewArray};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, StructArray};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -38,11 +38,22 @@ fn compared(holds: fn(Ordering) -> bool) -> Kernel {
             return Bool::finish(nulls, call.ret);
         }
         let (left_type, right_type) = (argument_type(call, 0)?, argument_type(call, 1)?);
-        comparable(&fields(left_type, left), &fields(right_type, right))?;
-        let (left_keys, right_keys) = (sort_key(left_type, &left.array)?, sort_key(right_type, &right.array)?);
+        let (left_fields, right_fields) = (fields(left_type, left), fields(right_type, right));
+        let alike = comparable(&left_fields, &right_fields);
+        let keys = |ty: &SqlType, arg: &Arg, fields: &[SqlType]| match &alike {
+            Ok(()) => sort_key(ty, &arg.array),
+            Err((count, _)) => sort_key_of_first(arg, fields, *count),
+        };
+        let (left_keys, right_keys) = (keys(left_type, left, &left_fields)?, keys(right_type, right, &right_fields)?);
         let mut out = Bool::builder(call.rows);
         for row in 0..call.rows {
             let pair = key(left, left_keys.as_binary_view_opt(), row).zip(key(right, right_keys.as_binary_view_opt(), row));
+            // Fields before those that differ in type may decide.
+            if let (Err((_, error)), Some((a, b))) = (&alike, pair)
+                && a == b
+            {
+                return Err(error.clone());
+            }
             out.push(pair.map(|(a, b)| holds(a.cmp(b))));
         }
         Bool::finish(out, call.ret)
@@ -62,18 +73,27 @@ fn key<'a>(arg: &Arg, keys: Option<&'a BinaryViewArray>, row: usize) -> Option<&
     keys.filter(|keys| !keys.is_null(at)).map(|keys| keys.value(at))
 }
 
-/// 42804 for rows that have other columns than each other.
-fn comparable(left: &[SqlType], right: &[SqlType]) -> PgResult<()> {
+/// The sort keys of rows by their first fields.
+fn sort_key_of_first(arg: &Arg, types: &[SqlType], count: usize) -> PgResult<ArrayRef> {
+    let Some(rows) = arg.array.as_struct_opt() else { return Err(PgError::internal("rows are structs")) };
+    let names = rows.fields().iter().take(count);
+    let fields = names.clone().zip(types).map(|(field, ty)| (field.name().clone(), ty.clone())).collect();
+    let columns = rows.columns().iter().take(count).cloned().collect();
+    let first = StructArray::try_new_with_length(names.cloned().collect(), columns, rows.nulls().cloned(), rows.len())
+        .map_err(|e| PgError::internal(e.to_string()))?;
+    sort_key(&SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields })))), &(Arc::new(first) as ArrayRef))
+}
+
+/// For rows that have other columns than each other, how many are alike from the left, and 42804.
+fn comparable(left: &[SqlType], right: &[SqlType]) -> Result<(), (usize, PgError)> {
+    let error = |message: String| PgError::new(SqlState::DATATYPE_MISMATCH, message);
     for (i, (l, r)) in left.iter().zip(right).enumerate() {
         if l.ty != r.ty {
-            return Err(PgError::new(
-                SqlState::DATATYPE_MISMATCH,
-                format!("cannot compare dissimilar column types {} and {} at record column {}", l.ty, r.ty, i + 1),
-            ));
+            return Err((i, error(format!("cannot compare dissimilar column types {} and {} at record column {}", l.ty, r.ty, i + 1))));
         }
     }
     if left.len() != right.len() {
-        return Err(PgError::new(SqlState::DATATYPE_MISMATCH, "cannot compare record types with different numbers of columns"));
+        return Err((left.len().min(right.len()), error("cannot compare record types with different numbers of columns".into())));
     }
     Ok(())
 }

@@ -174,11 +174,11 @@ impl Binder<'_> {
     }
 
     /// The names of a query's columns.
-    pub(super) fn bind_branch_names(&mut self, body: &SetExpr) -> PgResult<Vec<String>> {
+    pub(super) fn bind_branch_columns(&mut self, body: &SetExpr) -> PgResult<Vec<(String, SqlType)>> {
         let depth = self.ctes.len();
         let query = self.bind_body(body, &Tail::default())?;
         self.ctes.truncate(depth);
-        Ok(query.outputs.into_iter().map(|o| o.name).collect())
+        Ok(query.outputs.into_iter().map(|o| (o.name, o.ty)).collect())
     }
 
     pub(super) fn bind_branch<'a>(&mut self, body: &'a SetExpr, tail: &Tail<'_>) -> PgResult<Branch<'a>> {

@@ -3,7 +3,7 @@
 
 use super::Binder;
 use super::common_row::{common_row, is_row, no_common_row};
-use crate::typed::condition::settled;
+use crate::typed::condition::{flat, settled};
 use crate::typed::tree::{Expr, ExprKind, OperRef};
 use arrow::datatypes::DataType;
 use datafusion_common::ScalarValue;
@@ -181,7 +181,7 @@ impl Binder<'_> {
         let local = self.scopes.last().map(|scope| &scope.local);
         let outer = self.scopes.len() > 1
             && condition.any(&mut |e| matches!(e.kind, ExprKind::Column(column) if local.is_some_and(|local| !local.contains(&column))));
-        Ok(if outer { condition } else { settled(condition) })
+        Ok(if outer { flat(condition) } else { settled(condition) })
     }
 
     /// The type that UNION, CASE, COALESCE, VALUES and ARRAY give to several expressions.

@@ -1,19 +1,17 @@
 //! SEARCH and CYCLE of recursive queries, as the recursion that SQL defines them to be.
 //!
 //! The order column, the mark and the path become columns of the recursion under names that no text can write, so that `*` inside does
-//! not show them, and the names that they have outside find them; a column beside them keeps the rows seen as text, to tell a cycle.
+//! not show them, and the names that they have outside find them.
 
 use super::{Binder, fold, name_parts, syntax_error};
-use crate::catalog::deparse::quote_name;
-use stoa_pg::{PgError, PgResult, SqlState};
+use crate::catalog::deparse::{quote_name, type_name};
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, SetExpr, Statement};
 use stoa_syntax::marks::{self, CYCLE, SEARCH};
 use stoa_syntax::print;
 
 /// What the hidden names begin with: no text of a client has it.
 pub(super) const HIDDEN: char = '\0';
-/// The column of the rows seen, which has no name outside.
-const SEEN: &str = "\0";
 
 struct Search {
     depth_first: bool,
@@ -152,10 +150,8 @@ impl Binder<'_> {
         let SetExpr::Select(step) = right else { return Err(PgError::internal("the right side is a SELECT")) };
         // The columns' names, where the alias does not give them, are those of the first branch.
         let mut columns: Vec<String> = cte.alias.columns.iter().map(|c| fold(&c.name)).collect();
-        let base = self.bind_branch_names(left)?;
-        for given in base.into_iter().skip(columns.len()) {
-            columns.push(given);
-        }
+        let base = self.bind_branch_columns(left)?;
+        columns.extend(base.iter().skip(columns.len()).map(|(name, _)| name.clone()));
         if let Err(wrong) = check_names(&columns, search.as_ref(), cycle.as_ref()) {
             // Errors in the query come first.
             self.bind_recursive(&cte, name.to_owned())?;
@@ -165,13 +161,24 @@ impl Binder<'_> {
         // By added column: its hidden name, its first value and its next, over the branch's columns under the alias b.
         let mut added: Vec<(String, String, String)> = Vec::new();
         let row = |list: &[String]| format!("ROW({})", list.iter().map(|c| format!("b.{}", quote_name(c))).collect::<Vec<_>>().join(", "));
+        // The rows of an array have fields of the same types: those of the first branch.
+        let in_base = |list: &[String]| {
+            let field = |c: &String| {
+                let ty = columns.iter().position(|column| column == c).and_then(|at| base.get(at)).map(|(_, ty)| ty);
+                match ty.filter(|ty| !matches!(ty.ty, PgType::Record(_))) {
+                    Some(ty) => format!("CAST(b.{} AS {})", quote_name(c), type_name(ty)),
+                    None => format!("b.{}", quote_name(c)),
+                }
+            };
+            format!("ROW({})", list.iter().map(field).collect::<Vec<_>>().join(", "))
+        };
         let hidden = |name: &str| quote_name(&format!("{HIDDEN}{name}"));
         if let Some(search) = &search {
             let order = hidden(&search.sequence);
             let before = format!("b.{order}");
             let keys = row(&search.by);
             added.push(if search.depth_first {
-                (order, format!("ARRAY[{keys}]"), format!("array_append({before}, {keys})"))
+                (order, format!("ARRAY[{keys}]"), format!("array_append({before}, {})", in_base(&search.by)))
             } else {
                 let deep = |depth: &str| keys.replacen("ROW(", &format!("ROW({depth}, "), 1);
                 (order, deep("0::bigint"), deep(&format!("({before}).f1 + 1")))
@@ -180,16 +187,16 @@ impl Binder<'_> {
         }
         let mut condition = None;
         if let Some(cycle) = &cycle {
-            let keys = row(&cycle.by);
-            let (path, seen) = (format!("b.{}", hidden(&cycle.path)), format!("b.{}", hidden(SEEN)));
+            let (keys, path) = (row(&cycle.by), format!("b.{}", hidden(&cycle.path)));
+            // Only the first row of the path is of the first branch: the others have the types of this one.
+            let again = format!("{keys} = ({path})[1] OR {} = ANY (({path})[2:])", in_base(&cycle.by));
             added.push((
                 hidden(&cycle.mark),
                 // Of the type that both values have.
                 format!("CASE WHEN true THEN {} ELSE {} END", cycle.default, cycle.value),
-                format!("CASE WHEN ({keys})::text = ANY ({seen}) THEN {} ELSE {} END", cycle.value, cycle.default),
+                format!("CASE WHEN {again} THEN {} ELSE {} END", cycle.value, cycle.default),
             ));
-            added.push((hidden(&cycle.path), format!("ARRAY[{keys}]"), format!("array_append({path}, {keys})")));
-            added.push((hidden(SEEN), format!("ARRAY[({keys})::text]"), format!("array_append({seen}, ({keys})::text)")));
+            added.push((hidden(&cycle.path), format!("ARRAY[{keys}]"), format!("array_append({path}, {})", in_base(&cycle.by))));
             outside.extend([cycle.mark.clone(), cycle.path.clone()]);
             condition = Some((hidden(&cycle.mark), cycle.value.clone()));
         }
@@ -201,6 +208,7 @@ impl Binder<'_> {
         let reference = quote_name(&reference);
         // The branch gives what the recursion had before, and stops where a cycle was found.
         let mut inner = (**step).clone();
+        literals_typed(&mut inner.projection, &base)?;
         for (hidden, ..) in &added {
             let e = stoa_syntax::parse_expression(&format!("{reference}.{hidden}")).map_err(syntax_error)?;
             inner.projection.push(ast::SelectItem::UnnamedExpr(e));
@@ -217,8 +225,7 @@ impl Binder<'_> {
             });
         }
         let plain: Vec<String> = columns.iter().map(|c| quote_name(c)).collect();
-        let inside: Vec<String> =
-            outside.iter().map(String::as_str).chain(cycle.is_some().then_some(SEEN)).map(|name| format!("{HIDDEN}{name}")).collect();
+        let inside: Vec<String> = outside.iter().map(|name| format!("{HIDDEN}{name}")).collect();
         let shown: Vec<String> = plain.iter().map(|c| format!("b.{c}")).collect();
         let hidden_names: Vec<&str> = added.iter().map(|(h, ..)| h.as_str()).collect();
         let first: Vec<&str> = added.iter().map(|(_, first, _)| first.as_str()).collect();
@@ -246,6 +253,22 @@ impl Binder<'_> {
             .collect();
         Ok((cte, outside))
     }
+}
+
+/// Literals of a branch get the types of the columns of the first: within a derived table they would be text.
+fn literals_typed(items: &mut [ast::SelectItem], base: &[(String, SqlType)]) -> PgResult<()> {
+    for (item, (_, ty)) in items.iter_mut().zip(base) {
+        let e = match item {
+            ast::SelectItem::UnnamedExpr(e) | ast::SelectItem::ExprWithAlias { expr: e, .. } => e,
+            // How many columns this is shows later.
+            _ => return Ok(()),
+        };
+        let untyped = matches!(e, ast::Expr::Value(value) if matches!(value.value, ast::Value::Null | ast::Value::SingleQuotedString(_)));
+        if untyped && !matches!(ty.ty, PgType::Text | PgType::Record(_)) {
+            *e = stoa_syntax::parse_expression(&format!("CAST({e} AS {})", type_name(ty))).map_err(syntax_error)?;
+        }
+    }
+    Ok(())
 }
 
 /// The name by which a SELECT reads a CTE in its own FROM.

@@ -80,7 +80,17 @@ impl Binder<'_> {
         if record.fields[index + 1..].iter().any(|(other, _)| other == name) && self.is_whole_row(&value) {
             return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("column reference \"{name}\" is ambiguous")));
         }
-        let ty = record.fields[index].1.clone();
+        self.field_at(value, index)
+    }
+
+    /// A field of a record by its place, from 0.
+    pub(super) fn field_at(&self, value: Expr, index: usize) -> PgResult<Expr> {
+        let field = match &value.ty.ty {
+            PgType::Record(Some(record)) => record.fields.get(index),
+            _ => None,
+        };
+        let Some((_, ty)) = field else { return Err(PgError::internal("a record without that field")) };
+        let ty = ty.clone();
         match &value.kind {
             ExprKind::Row(items) => return Ok(items[index].clone()),
             // Where an outer join found no row, its columns are NULL, too.

@@ -160,7 +160,8 @@ impl Binder<'_> {
         let PgType::Record(Some(record)) = value.ty.ty.clone() else {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("type {} is not composite", value.ty.ty)).at(self.pos(root)));
         };
-        record.fields.iter().map(|(name, _)| Ok((name.clone(), self.field(value.clone(), name)?))).collect()
+        // By their places: two may have one name.
+        record.fields.iter().enumerate().map(|(at, (name, _))| Ok((name.clone(), self.field_at(value.clone(), at)?))).collect()
     }
 }
 

@@ -281,7 +281,9 @@ impl VisitorMut for Qualifier<'_> {
                 SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => fields_star(expr),
                 _ => None,
             };
-            match span.and_then(|span| self.meanings.stars.iter().find(|(s, _)| *s == span)) {
+            let star = span.and_then(|span| self.meanings.stars.iter().find(|(s, _)| *s == span));
+            // Columns that share a name cannot be said one by one; such are never a table's, so what `*` stands for stays.
+            match star.filter(|(_, exprs)| exprs.iter().collect::<HashSet<_>>().len() == exprs.len()) {
                 Some((_, exprs)) => out.extend(exprs.iter().cloned().map(SelectItem::UnnamedExpr)),
                 None => out.push(item),
             }

@@ -9,49 +9,75 @@ use datafusion_common::ScalarValue;
 use stoa_pg::{PgType, SqlType};
 
 /// A condition without the constants under its ANDs and ORs; NULL is as good as false. Nothing is left out beside an expression of constants
-/// alone: it may raise an error, which is the statement's.
+/// alone: it may raise an error, which is the statement's. AND stands in no AND, and OR in no OR.
 #[must_use]
 pub fn settled(e: Expr) -> Expr {
+    shaped(e, false, true).0
+}
+
+/// The condition with AND, OR and NOT where [`settled`] has them, but with all its parts.
+#[must_use]
+pub fn flat(e: Expr) -> Expr {
+    shaped(e, false, false).0
+}
+
+/// A condition, or its negation, without or with the constants that decide it; and whether it is computed from constants alone.
+fn shaped(e: Expr, negated: bool, settles: bool) -> (Expr, bool) {
     super::deeper(|| {
-        let (parts, make, decides): (_, fn(Vec<Expr>) -> ExprKind, _) = match e.kind {
-            ExprKind::And(parts) => (parts, ExprKind::And, false),
-            ExprKind::Or(parts) => (parts, ExprKind::Or, true),
-            ExprKind::Not(arg)
-                if matches!(arg.kind, ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_) | ExprKind::Const(_)) || is_null(&arg) =>
-            {
-                return settled(negated(*arg));
-            }
-            _ if is_null(&e) => return constant(false),
-            _ => return e,
+        let (mut e, mut negated) = (e, negated);
+        while let ExprKind::Not(arg) = e.kind {
+            (e, negated) = (*arg, !negated);
+        }
+        let all = match e.kind {
+            ExprKind::And(_) => !negated,
+            ExprKind::Or(_) => negated,
+            _ => return leaf(e, negated, settles),
         };
-        let mut parts: Vec<Expr> = parts.into_iter().map(settled).collect();
-        if !parts.iter().any(is_computed_constant) {
-            if parts.iter().any(|part| value(part) == Some(decides)) {
-                return constant(decides);
+        let ty = e.ty.clone();
+        let (mut parts, mut constant_alone, mut computed) = (Vec::new(), true, false);
+        let mut open = vec![(e, negated)];
+        while let Some((e, negated)) = open.pop() {
+            match e.kind {
+                ExprKind::And(list) if all != negated => open.extend(list.into_iter().rev().map(|part| (part, negated))),
+                ExprKind::Or(list) if all == negated => open.extend(list.into_iter().rev().map(|part| (part, negated))),
+                ExprKind::Not(arg) => open.push((*arg, !negated)),
+                _ => {
+                    let (part, alone) = shaped(e, negated, settles);
+                    constant_alone &= alone;
+                    computed |= alone && !matches!(part.kind, ExprKind::Const(_));
+                    match part.kind {
+                        ExprKind::And(list) if all => parts.extend(list),
+                        ExprKind::Or(list) if !all => parts.extend(list),
+                        kind => parts.push(Expr::new(kind, part.ty)),
+                    }
+                }
+            }
+        }
+        if settles && !computed {
+            if parts.iter().any(|part| value(part) == Some(!all)) {
+                return (constant(!all), true);
             }
             parts.retain(|part| value(part).is_none());
         }
-        match parts.len() {
-            0 => constant(!decides),
+        let out = match parts.len() {
+            0 => constant(all),
             1 => parts.swap_remove(0),
-            _ => Expr::new(make(parts), e.ty),
-        }
+            _ => Expr::new(if all { ExprKind::And(parts) } else { ExprKind::Or(parts) }, ty),
+        };
+        (out, constant_alone)
     })
 }
 
-/// The negation, with NOT below AND and OR.
-fn negated(e: Expr) -> Expr {
-    let all = |parts: Vec<Expr>| parts.into_iter().map(negated).collect();
-    let ty = e.ty.clone();
-    let kind = match e.kind {
-        ExprKind::Not(arg) => return *arg,
-        ExprKind::And(parts) => ExprKind::Or(all(parts)),
-        ExprKind::Or(parts) => ExprKind::And(all(parts)),
-        _ if is_null(&e) => return e,
-        ExprKind::Const(ScalarValue::Boolean(Some(value))) => return constant(!value),
-        _ => ExprKind::Not(Box::new(e)),
+/// What is neither AND, OR nor NOT.
+fn leaf(e: Expr, negated: bool, settles: bool) -> (Expr, bool) {
+    let e = match value(&e) {
+        _ if settles && is_null(&e) => constant(false),
+        Some(value) => constant(value != negated),
+        None if negated && !is_null(&e) => Expr::new(ExprKind::Not(Box::new(e)), SqlType::new(PgType::Bool)),
+        None => e,
     };
-    Expr::new(kind, ty)
+    let alone = is_constant_alone(&e);
+    (e, alone)
 }
 
 fn value(e: &Expr) -> Option<bool> {
@@ -61,9 +87,9 @@ fn value(e: &Expr) -> Option<bool> {
     }
 }
 
-/// Whether an expression is computed from constants alone.
-fn is_computed_constant(e: &Expr) -> bool {
-    !matches!(e.kind, ExprKind::Const(_)) && is_plain(e) && !e.any(&mut |x| matches!(x.kind, ExprKind::Column(_) | ExprKind::Param(_)))
+/// Whether an expression reads nothing.
+fn is_constant_alone(e: &Expr) -> bool {
+    is_plain(e) && !e.any(&mut |x| matches!(x.kind, ExprKind::Column(_) | ExprKind::Param(_)))
 }
 
 fn constant(value: bool) -> Expr {
@@ -117,6 +143,24 @@ mod tests {
         assert_eq!(settled(not(either.clone())), joined(ExprKind::And, vec![column(1), not(column(2))]));
         assert_eq!(settled(not(not(either))), joined(ExprKind::Or, vec![not(column(1)), column(2)]));
         assert_eq!(settled(not(boolean(None))), boolean(Some(false)));
+        assert_eq!(settled(not(boolean(Some(true)))), boolean(Some(false)));
+    }
+
+    #[test]
+    fn and_stands_in_no_and() {
+        let inner = joined(ExprKind::Or, vec![column(2), column(3)]);
+        let nested = joined(ExprKind::And, vec![column(1), not(inner), joined(ExprKind::And, vec![column(4), boolean(None)])]);
+        let parts = vec![column(1), not(column(2)), not(column(3)), column(4), boolean(None)];
+        assert_eq!(flat(nested), joined(ExprKind::And, parts));
+    }
+
+    #[test]
+    fn deep_conditions_are_settled() {
+        let deep = (2..5_000).fold(column(1), |e, n| {
+            let make = if n % 3 == 0 { ExprKind::Or } else { ExprKind::And };
+            not(joined(make, vec![e, column(n)]))
+        });
+        assert!(matches!(settled(deep).kind, ExprKind::And(_) | ExprKind::Or(_)));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Evaluation of expressions without columns, outside any plan: for folding at bind time, LIMIT counts, column defaults; and what constants
 //! raise before a row is read.
 
-use crate::typed::kernel;
 use crate::typed::raises::may_take_long;
 use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Mutation, Rel};
 use crate::typed::walk;
 use crate::typed::walk::is_lasting;
+use crate::typed::{deeper, kernel};
 use datafusion_common::ScalarValue;
 use std::collections::HashSet;
 use stoa_pg::args::{Arg, Call};
@@ -112,12 +112,54 @@ pub fn check(ctx: &EvalContext, used: &HashSet<ColId>, bound: &Bound) -> PgResul
     }
 }
 
-/// The truth value that constants give a condition, whatever its columns hold; `None` where there is none, or NULL.
+/// The truth value that constants give a condition, whatever its columns hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Truth {
+    Is(bool),
+    /// There is none, or it is NULL.
+    Open,
+    /// Constants in it raise an error, before any that would decide.
+    Raises,
+}
+
+impl Truth {
+    pub fn value(self) -> Option<bool> {
+        match self {
+            Truth::Is(value) => Some(value),
+            Truth::Open | Truth::Raises => None,
+        }
+    }
+
+    #[must_use]
+    pub fn negated(self) -> Self {
+        match self {
+            Truth::Is(value) => Truth::Is(!value),
+            other => other,
+        }
+    }
+
+    /// That of AND (`by` is false) or OR (`by` is true): they end at the operand that decides.
+    pub fn of_all(operands: impl IntoIterator<Item = Truth>, by: bool) -> Self {
+        let mut all = Truth::Is(!by);
+        for operand in operands {
+            match operand {
+                Truth::Is(value) if value == by => return operand,
+                Truth::Is(_) => {}
+                Truth::Open => all = Truth::Open,
+                Truth::Raises => return Truth::Raises,
+            }
+        }
+        all
+    }
+}
+
+/// See [`Truth`].
 #[must_use]
-pub fn truth(ctx: &EvalContext, condition: &Expr) -> Option<bool> {
+pub fn truth(ctx: &EvalContext, condition: &Expr) -> Truth {
     match (Check { ctx, used: &HashSet::new() }).known(condition) {
-        Ok(Known::Boolean(value)) => Some(value),
-        _ => None,
+        Ok(Known::Boolean(value)) => Truth::Is(value),
+        Ok(_) => Truth::Open,
+        Err(_) => Truth::Raises,
     }
 }
 
@@ -143,6 +185,10 @@ impl Check<'_> {
     }
 
     fn known(&self, e: &Expr) -> PgResult<Known> {
+        deeper(|| self.known_of(e))
+    }
+
+    fn known_of(&self, e: &Expr) -> PgResult<Known> {
         match &e.kind {
             ExprKind::Const(value) => Ok(Known::of(value)),
             ExprKind::And(parts) => self.decided(parts, false),
@@ -240,7 +286,7 @@ impl Check<'_> {
 }
 
 /// Whether a node is computed while planning once its children are constants.
-fn is_immutable_call(e: &Expr) -> bool {
+pub(super) fn is_immutable_call(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Func { func, args } => {
             matches!(func.0.kind, FuncKind::Scalar(_))

@@ -1,8 +1,7 @@
 //! Typed expressions to DataFusion's.
 
 use crate::typed::deeper;
-use crate::typed::guard::until_volatile;
-use crate::typed::guard::{balanced, in_branches};
+use crate::typed::guard::in_branches;
 use crate::typed::raises::{may_raise, own_cost, raises_itself};
 use crate::typed::tree::{Expr, ExprKind, OperRef, SortKey};
 use crate::typed::udf::{KernelUdf, each_row, unknown_parameter};
@@ -61,24 +60,7 @@ impl ExprPlanner<'_> {
                 Some(value) => DfExpr::Literal(value.clone(), None),
                 None => unknown_parameter(*index, &e.ty, self.eval),
             },
-            ExprKind::And(_) | ExprKind::Or(_) if let Some(value) = self.settled(e) => {
-                DfExpr::Literal(ScalarValue::Boolean(Some(value)), None)
-            }
-            ExprKind::And(parts) | ExprKind::Or(parts) if self.guards(parts) => self.three_valued(e)?,
-            ExprKind::And(parts) | ExprKind::Or(parts) if let Some((known, late)) = until_volatile(parts) => self.before(e, known, late)?,
-            ExprKind::And(parts) => self.fold(parts, Operator::And)?,
-            ExprKind::Or(parts) => match self.in_rows(parts)? {
-                Some(test) => test,
-                None => self.fold(parts, Operator::Or)?,
-            },
-            ExprKind::Not(arg) => match &arg.kind {
-                // NOT x = ANY (list) is NOT IN.
-                ExprKind::AnyArray { left, oper, array, all } => match self.in_list(left, oper, array, *all, true)? {
-                    Some(list) => list,
-                    None => DfExpr::Not(Box::new(self.expr(arg)?)),
-                },
-                _ => DfExpr::Not(Box::new(self.expr(arg)?)),
-            },
+            ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_) => self.value(&self.condition(e))?,
             ExprKind::IsNull(arg) => DfExpr::IsNull(Box::new(self.expr(arg)?)),
             ExprKind::IsNotNull(arg) => DfExpr::IsNotNull(Box::new(self.expr(arg)?)),
             ExprKind::IsBool { arg, value, negated } => {
@@ -156,8 +138,11 @@ impl ExprPlanner<'_> {
         })
     }
 
-    fn fold(&self, parts: &[Expr], op: Operator) -> PgResult<DfExpr> {
-        balanced(parts.iter().map(|p| self.expr(p)).collect::<PgResult<_>>()?, op)
+    /// `NOT x = ANY (list)` as NOT IN; `None` for any other negation.
+    pub(super) fn not_in_list(&self, e: &Expr) -> PgResult<Option<DfExpr>> {
+        let ExprKind::Not(arg) = &e.kind else { return Ok(None) };
+        let ExprKind::AnyArray { left, oper, array, all } = &arg.kind else { return Ok(None) };
+        self.in_list(left, oper, array, *all, true)
     }
 
     /// CASE, or what is computed as such. Where branches may raise its form is one that the optimizer does not take apart.
@@ -236,7 +221,7 @@ impl ExprPlanner<'_> {
     }
 
     /// `(left, …) IN ((constant, …), …)`, which is written as alternatives, as one test; `None` for any other alternatives.
-    fn in_rows(&self, parts: &[Expr]) -> PgResult<Option<DfExpr>> {
+    pub(super) fn in_rows(&self, parts: &[Expr]) -> PgResult<Option<DfExpr>> {
         if parts.len() < FEW {
             return Ok(None);
         }

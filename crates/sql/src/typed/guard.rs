@@ -10,7 +10,8 @@
 //! The conjuncts of a whole filter are not written so, since key ranges, join keys and sides of joins are found among them: `plan::guard::InTurn`
 //! does it to what is left of them in the physical plan.
 
-use crate::typed::constant::truth;
+use crate::typed::constant::{Truth, truth};
+use crate::typed::deeper;
 use crate::typed::expr::{ExprPlanner, binary};
 use crate::typed::raises::may_raise;
 use crate::typed::tree::{Expr, ExprKind};
@@ -34,58 +35,85 @@ fn is_not_true(e: DfExpr) -> DfExpr {
     DfExpr::IsNotTrue(Box::new(e))
 }
 
-/// The operands before the first volatile one, and from there on; `None` where there is nothing on one of the sides.
-pub(super) fn until_volatile(parts: &[Expr]) -> Option<(&[Expr], &[Expr])> {
-    let at = parts.iter().position(walk_volatile).filter(|at| *at > 0)?;
-    parts.split_at_checked(at)
+/// A condition with what is known of it, and of the operands of AND, OR and NOT in it: each is looked at once, however deep it stands.
+pub(super) struct Condition<'a> {
+    e: &'a Expr,
+    operands: Vec<Condition<'a>>,
+    raises: bool,
+    volatile: bool,
+    /// What constants give, whatever its columns hold.
+    truth: Truth,
+    /// Whether operands in it are computed only where those before them have left it open.
+    guarded: bool,
+}
+
+impl<'a> Condition<'a> {
+    fn of(eval: &EvalContext, e: &'a Expr) -> Condition<'a> {
+        deeper(|| {
+            let operands: Vec<Condition<'a>> = match &e.kind {
+                ExprKind::And(parts) | ExprKind::Or(parts) => parts.iter().map(|part| Condition::of(eval, part)).collect(),
+                ExprKind::Not(arg) => vec![Condition::of(eval, arg)],
+                _ => {
+                    let (raises, volatile, truth) = (may_raise(eval, e), walk_volatile(e), truth(eval, e));
+                    return Condition { e, operands: Vec::new(), raises, volatile, truth, guarded: false };
+                }
+            };
+            let raises = operands.iter().any(|part| part.raises);
+            let volatile = operands.iter().any(|part| part.volatile);
+            let truth = match &e.kind {
+                ExprKind::And(_) => Truth::of_all(operands.iter().map(|part| part.truth), false),
+                ExprKind::Or(_) => Truth::of_all(operands.iter().map(|part| part.truth), true),
+                _ => operands.first().map_or(Truth::Open, |arg| arg.truth.negated()),
+            };
+            let first = operands.first().is_some_and(|first| first.guarded);
+            let guarded = match &e.kind {
+                ExprKind::Not(_) => first,
+                _ => (first || operands.iter().skip(1).any(|part| part.raises)) && !volatile,
+            };
+            Condition { e, operands, raises, volatile, truth, guarded }
+        })
+    }
+
+    /// What constants decide where other operands may raise, or have effects: as in PostgreSQL these are not computed then.
+    fn settled(&self) -> Option<bool> {
+        let connects = matches!(self.e.kind, ExprKind::And(_) | ExprKind::Or(_));
+        (connects && (self.raises || self.volatile)).then_some(self.truth.value()).flatten()
+    }
 }
 
 /// A condition, and whether it is to be true or false.
-type Wanted<'a> = (&'a Expr, bool);
+type Wanted<'c, 'a> = (&'c Condition<'a>, bool);
 
 /// The conditions of a CASE as they are written for plans: those that must all be as wanted, or any of which must.
-enum Parts<'a> {
-    All(Vec<Wanted<'a>>),
-    Any(Vec<Wanted<'a>>),
+enum Parts<'c, 'a> {
+    All(Vec<Wanted<'c, 'a>>),
+    Any(Vec<Wanted<'c, 'a>>),
 }
 
-impl<'a> Parts<'a> {
+impl<'c, 'a> Parts<'c, 'a> {
     /// Those of AND or OR, with those of the same kind within them, as PostgreSQL takes them together.
-    fn of(parts: &'a [Expr], wanted: bool, all: bool) -> Parts<'a> {
-        let mut out = Vec::with_capacity(parts.len());
-        parts.iter().for_each(|part| flattened(part, wanted, all, &mut out));
+    fn of(condition: &'c Condition<'a>, wanted: bool, all: bool) -> Parts<'c, 'a> {
+        let out = flattened(condition, wanted, all);
         if all { Parts::All(out) } else { Parts::Any(out) }
     }
 }
 
-fn flattened<'a>(e: &'a Expr, wanted: bool, all: bool, out: &mut Vec<Wanted<'a>>) {
-    match &e.kind {
-        ExprKind::And(parts) if all == wanted => parts.iter().for_each(|part| flattened(part, wanted, all, out)),
-        ExprKind::Or(parts) if all != wanted => parts.iter().for_each(|part| flattened(part, wanted, all, out)),
-        ExprKind::Not(arg) => flattened(arg, !wanted, all, out),
-        _ => out.push((e, wanted)),
+fn flattened<'c, 'a>(condition: &'c Condition<'a>, wanted: bool, all: bool) -> Vec<Wanted<'c, 'a>> {
+    let (mut open, mut out) = (vec![(condition, wanted)], Vec::new());
+    while let Some((c, wanted)) = open.pop() {
+        match &c.e.kind {
+            ExprKind::And(_) if all == wanted => open.extend(c.operands.iter().rev().map(|part| (part, wanted))),
+            ExprKind::Or(_) if all != wanted => open.extend(c.operands.iter().rev().map(|part| (part, wanted))),
+            ExprKind::Not(_) => open.extend(c.operands.iter().map(|arg| (arg, !wanted))),
+            _ => out.push((c, wanted)),
+        }
     }
+    out
 }
 
 impl ExprPlanner<'_> {
-    /// Whether operands of AND or OR are computed only where the ones before have left it open.
-    pub fn guards(&self, parts: &[Expr]) -> bool {
-        let Some((first, rest)) = parts.split_first() else { return false };
-        (rest.iter().any(|part| may_raise(self.eval, part)) || self.guarded(first)) && !parts.iter().any(walk_volatile)
-    }
-
-    /// What constants decide of a condition whose other operands may raise, or have effects: as in PostgreSQL these are not computed then.
-    pub(super) fn settled(&self, e: &Expr) -> Option<bool> {
-        let (ExprKind::And(parts) | ExprKind::Or(parts)) = &e.kind else { return None };
-        parts.iter().any(|part| may_raise(self.eval, part) || walk_volatile(part)).then(|| truth(self.eval, e)).flatten()
-    }
-
-    fn guarded(&self, e: &Expr) -> bool {
-        match &e.kind {
-            ExprKind::And(parts) | ExprKind::Or(parts) => self.guards(parts),
-            ExprKind::Not(arg) => self.guarded(arg),
-            _ => false,
-        }
+    pub(super) fn condition<'a>(&self, e: &'a Expr) -> Condition<'a> {
+        Condition::of(self.eval, e)
     }
 
     /// Whether a condition is true; where it is not, NULL is as good as false.
@@ -93,46 +121,50 @@ impl ExprPlanner<'_> {
     /// # Errors
     /// As [`ExprPlanner::expr`].
     pub fn test(&self, e: &Expr) -> PgResult<DfExpr> {
-        if let Some(value) = self.settled(e) {
+        self.holds(&self.condition(e))
+    }
+
+    fn holds(&self, c: &Condition<'_>) -> PgResult<DfExpr> {
+        if let Some(value) = c.settled() {
             return Ok(boolean(Some(value)));
         }
-        match &e.kind {
-            ExprKind::And(parts) if self.guards(parts) => self.decide(Parts::of(parts, true, true)),
-            ExprKind::Or(parts) if self.guards(parts) => self.decide(Parts::of(parts, true, false)),
-            ExprKind::Not(arg) if self.guarded(arg) => self.fails(arg),
-            _ => self.expr(e),
+        match (&c.e.kind, c.operands.as_slice()) {
+            (ExprKind::And(_), _) if c.guarded => self.decide(Parts::of(c, true, true)),
+            (ExprKind::Or(_), _) if c.guarded => self.decide(Parts::of(c, true, false)),
+            (ExprKind::Not(_), [arg]) if c.guarded => deeper(|| self.fails(arg)),
+            _ => self.value(c),
         }
     }
 
     /// Whether a condition is false, likewise.
-    fn fails(&self, e: &Expr) -> PgResult<DfExpr> {
-        if let Some(value) = self.settled(e) {
+    fn fails(&self, c: &Condition<'_>) -> PgResult<DfExpr> {
+        if let Some(value) = c.settled() {
             return Ok(boolean(Some(!value)));
         }
-        match &e.kind {
-            ExprKind::And(parts) if self.guards(parts) => self.decide(Parts::of(parts, false, false)),
-            ExprKind::Or(parts) if self.guards(parts) => self.decide(Parts::of(parts, false, true)),
-            ExprKind::Not(arg) if self.guarded(arg) => self.test(arg),
-            _ => Ok(DfExpr::Not(Box::new(self.expr(e)?))),
+        match (&c.e.kind, c.operands.as_slice()) {
+            (ExprKind::And(_), _) if c.guarded => self.decide(Parts::of(c, false, false)),
+            (ExprKind::Or(_), _) if c.guarded => self.decide(Parts::of(c, false, true)),
+            (ExprKind::Not(_), [arg]) if c.guarded => deeper(|| self.holds(arg)),
+            _ => Ok(DfExpr::Not(Box::new(self.value(c)?))),
         }
     }
 
-    fn as_wanted(&self, (part, wanted): Wanted<'_>) -> PgResult<DfExpr> {
-        if wanted { self.test(part) } else { self.fails(part) }
+    fn as_wanted(&self, (part, wanted): Wanted<'_, '_>) -> PgResult<DfExpr> {
+        deeper(|| if wanted { self.holds(part) } else { self.fails(part) })
     }
 
     /// Whether all or any of some conditions are as wanted.
-    fn decide(&self, parts: Parts<'_>) -> PgResult<DfExpr> {
+    fn decide(&self, parts: Parts<'_, '_>) -> PgResult<DfExpr> {
         let (list, all) = match parts {
             Parts::All(list) => (list, true),
             Parts::Any(list) => (list, false),
         };
         // A constant that decides leaves nothing to compute, and one that does not nothing to say.
-        if list.iter().any(|(part, wanted)| truth(self.eval, part).is_some_and(|value| (value == *wanted) != all)) {
+        if list.iter().any(|(part, wanted)| part.truth.value().is_some_and(|value| (value == *wanted) != all)) {
             return Ok(boolean(Some(!all)));
         }
-        let open = list.into_iter().filter(|(part, _)| truth(self.eval, part).is_none());
-        let (raising, safe): (Vec<Wanted<'_>>, Vec<Wanted<'_>>) = open.partition(|(part, _)| may_raise(self.eval, part));
+        let open = list.into_iter().filter(|(part, _)| part.truth.value().is_none());
+        let (raising, safe): (Vec<Wanted<'_, '_>>, Vec<Wanted<'_, '_>>) = open.partition(|(part, _)| part.raises);
         if raising.is_empty() && safe.is_empty() {
             return Ok(boolean(Some(all)));
         }
@@ -152,27 +184,57 @@ impl ExprPlanner<'_> {
         Ok(in_branches(tests.into_iter().map(decided).collect(), last))
     }
 
-    /// A condition with guards as a value.
+    /// AND, OR or NOT as a value.
     ///
     /// # Errors
     /// As [`ExprPlanner::expr`].
-    pub fn three_valued(&self, e: &Expr) -> PgResult<DfExpr> {
-        let whens = vec![(self.test(e)?, boolean(Some(true))), (self.fails(e)?, boolean(Some(false)))];
-        Ok(in_branches(whens, boolean(None)))
+    pub(super) fn value(&self, c: &Condition<'_>) -> PgResult<DfExpr> {
+        deeper(|| {
+            let (parts, op) = match &c.e.kind {
+                ExprKind::And(parts) => (parts, Operator::And),
+                ExprKind::Or(parts) => (parts, Operator::Or),
+                ExprKind::Not(_) => {
+                    return match (self.not_in_list(c.e)?, c.operands.as_slice()) {
+                        (Some(list), _) => Ok(list),
+                        (None, [arg]) => Ok(DfExpr::Not(Box::new(self.value(arg)?))),
+                        _ => Err(PgError::internal("NOT of nothing")),
+                    };
+                }
+                _ => return self.expr(c.e),
+            };
+            if let Some(value) = c.settled() {
+                return Ok(boolean(Some(value)));
+            }
+            if c.guarded {
+                let whens = vec![(self.holds(c)?, boolean(Some(true))), (self.fails(c)?, boolean(Some(false)))];
+                return Ok(in_branches(whens, boolean(None)));
+            }
+            if let Some(at) = c.operands.iter().position(|part| part.volatile).filter(|at| *at > 0)
+                && let Some((known, late)) = parts.split_at_checked(at)
+            {
+                return self.before(c.e, known, late);
+            }
+            if op == Operator::Or
+                && let Some(test) = self.in_rows(parts)?
+            {
+                return Ok(test);
+            }
+            balanced(c.operands.iter().map(|part| self.value(part)).collect::<PgResult<_>>()?, op)
+        })
     }
 
     /// AND or OR whose later operands are volatile, as a value: they are computed, once, for the rows that the known ones leave open.
     ///
     /// # Errors
     /// As [`ExprPlanner::expr`].
-    pub(super) fn before(&self, e: &Expr, known: &[Expr], late: &[Expr]) -> PgResult<DfExpr> {
+    fn before(&self, e: &Expr, known: &[Expr], late: &[Expr]) -> PgResult<DfExpr> {
         let all = matches!(e.kind, ExprKind::And(_));
         let together = |parts: &[Expr]| match parts {
             [one] => one.clone(),
             _ => Expr::new(if all { ExprKind::And(parts.to_vec()) } else { ExprKind::Or(parts.to_vec()) }, e.ty.clone()),
         };
         let known = together(known);
-        let decided = if all { self.fails(&known)? } else { self.test(&known)? };
+        let decided = if all { self.fails(&self.condition(&known))? } else { self.test(&known)? };
         let op = if all { Operator::And } else { Operator::Or };
         let value = binary(self.expr(&known)?, op, self.expr(&together(late))?);
         Ok(in_branches(vec![(decided, boolean(Some(!all)))], value))
@@ -183,12 +245,12 @@ impl ExprPlanner<'_> {
     /// # Errors
     /// As [`ExprPlanner::expr`].
     pub fn all(&self, conditions: &[Expr]) -> PgResult<DfExpr> {
-        let mut parts = Vec::with_capacity(conditions.len());
-        conditions.iter().for_each(|condition| match walk_volatile(condition) {
-            true => parts.push((condition, true)),
-            false => flattened(condition, true, true, &mut parts),
+        let conditions: Vec<Condition<'_>> = conditions.iter().map(|condition| self.condition(condition)).collect();
+        let parts = conditions.iter().flat_map(|condition| match condition.volatile {
+            true => vec![(condition, true)],
+            false => flattened(condition, true, true),
         });
-        balanced(parts.into_iter().map(|part| self.as_wanted(part)).collect::<PgResult<_>>()?, Operator::And)
+        balanced(parts.map(|part| self.as_wanted(part)).collect::<PgResult<_>>()?, Operator::And)
     }
 }
 

@@ -9,18 +9,20 @@
 
 use crate::typed::constant;
 use crate::typed::tree::{Expr, ExprKind};
+use arrow::array::Array as _;
 use datafusion_common::ScalarValue;
 use stoa_pg::registry::{FuncKind, Oper, OperKind, Volatility};
+use stoa_pg::values::array::elements_of_value;
 use stoa_pg::{EvalContext, PgType, SqlType};
 
 /// Whether an expression may raise an error for some row.
 #[must_use]
 pub fn may_raise(eval: &EvalContext, e: &Expr) -> bool {
-    match &e.kind {
+    crate::typed::deeper(|| match &e.kind {
         ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Param(_) => false,
         _ if raises_itself(eval, e) => !is_steady_constant(eval, e),
         _ => e.children().into_iter().any(|child| may_raise(eval, child)),
-    }
+    })
 }
 
 /// Whether an expression reads nothing and has a value: it is computed once.
@@ -239,11 +241,7 @@ fn function_raises(name: &str, args: &[Expr]) -> bool {
 pub fn own_cost(e: &Expr) -> usize {
     match &e.kind {
         ExprKind::Func { .. } | ExprKind::Oper { .. } | ExprKind::IsDistinct { .. } => 2,
-        ExprKind::AnyArray { array, .. } => match &array.kind {
-            // Half of the elements are looked at.
-            ExprKind::Array(items) => items.len(),
-            _ => 10,
-        },
+        ExprKind::AnyArray { array, .. } => element_count(array).unwrap_or(10),
         // By way of the text form there are two calls, and none between texts.
         ExprKind::Cast { arg, .. } => match (arg.ty.ty.is_string(), e.ty.ty.is_string()) {
             (true, true) => 0,
@@ -254,8 +252,33 @@ pub fn own_cost(e: &Expr) -> usize {
     }
 }
 
+/// The number of elements of an array, of which half are looked at.
+fn element_count(array: &Expr) -> Option<usize> {
+    match &array.kind {
+        ExprKind::Array(items) => Some(items.len()),
+        ExprKind::Const(value) => elements_of_value(value).ok().flatten().map(|elements| elements.len()),
+        ExprKind::Cast { arg, .. } => element_count(arg),
+        _ => None,
+    }
+}
+
 fn cost(e: &Expr) -> usize {
-    own_cost(e) + e.children().into_iter().map(cost).sum::<usize>()
+    cost_unless_constant(e).unwrap_or(0)
+}
+
+/// What an expression costs for each row; `None` if it is computed before there is one.
+fn cost_unless_constant(e: &Expr) -> Option<usize> {
+    crate::typed::deeper(|| {
+        let children: Vec<Option<usize>> = e.children().into_iter().map(cost_unless_constant).collect();
+        let read = match &e.kind {
+            ExprKind::Const(_) => false,
+            // Literals are given their type before anything else, whatever the settings.
+            ExprKind::Cast { .. } => false,
+            ExprKind::Func { .. } | ExprKind::Oper { .. } | ExprKind::AnyArray { .. } => !constant::is_immutable_call(e),
+            _ => children.is_empty(),
+        };
+        (read || children.iter().any(Option::is_some)).then(|| own_cost(e) + children.into_iter().flatten().sum::<usize>())
+    })
 }
 
 /// Puts conditions that must all hold in the order in which they are evaluated: those that cannot raise come first, of the others, as in

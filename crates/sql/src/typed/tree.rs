@@ -885,6 +885,6 @@ impl Expr {
         if test(self) {
             return true;
         }
-        self.children().into_iter().any(|child| child.any(test))
+        crate::typed::deeper(|| self.children().into_iter().any(|child| child.any(test)))
     }
 }

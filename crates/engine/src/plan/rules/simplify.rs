@@ -74,16 +74,20 @@ fn without_rows(mut plan: LogicalPlan) -> Transformed<LogicalPlan> {
 fn simplified(expr: Expr) -> Result<Transformed<Expr>> {
     match expr {
         Expr::BinaryExpr(BinaryExpr { op: op @ (Operator::And | Operator::Or), .. }) => connected(expr, op),
-        Expr::Not(inner) => {
-            let inner = simplified(*inner)?;
-            match negated(inner.data) {
-                Ok(other) => simplified(other).map(|other| Transformed::yes(other.data)),
-                Err(same) => {
-                    let out = computed(Expr::Not(Box::new(same)));
-                    Ok(Transformed::new_transformed(out.data, inner.transformed || out.transformed))
+        // Below AND and OR before these are made simpler, so that each is once.
+        Expr::Not(inner) => match negated(*inner) {
+            Ok(other) => simplified(other).map(|other| Transformed::yes(other.data)),
+            Err(same) => {
+                let inner = simplified(same)?;
+                match negated(inner.data) {
+                    Ok(other) => simplified(other).map(|other| Transformed::yes(other.data)),
+                    Err(same) => {
+                        let out = computed(Expr::Not(Box::new(same)));
+                        Ok(Transformed::new_transformed(out.data, inner.transformed || out.transformed))
+                    }
                 }
             }
-        }
+        },
         other => other.map_children(simplified)?.transform_data(|expr| {
             let expr = match expr {
                 Expr::Case(case) => alternatives(case),
