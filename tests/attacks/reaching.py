@@ -171,7 +171,9 @@ def on_its_own(binary):
     with tempfile.TemporaryDirectory() as work:
         server = Server(binary, work, "local all all peer map=stoa_owner\nhost all all 127.0.0.1/32 trust\n")
         try:
-            return run(lambda role: Connection(server).login(role or "stoa"), f"{work}/taken")
+            with Connection(server).login("stoa") as admin:
+                admin.query("CREATE DATABASE reaching")
+            return run(lambda role: Connection(server).login(role or "stoa", database="reaching"), f"{work}/taken")
         finally:
             server.stop()
 
