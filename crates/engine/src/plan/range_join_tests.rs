@@ -12,7 +12,7 @@ async fn range_joins_answer_as_joins_of_all_pairs_do() {
         "CREATE TABLE b (id int8 PRIMARY KEY, x int, z int2, t text, n numeric, f float8, at timestamp, until timestamp)",
         "INSERT INTO a SELECT i, i * 7 % 50, i % 9, 't' || i % 30, i % 8 / 4.0, i % 5, timestamp '2024-01-01' + i * interval '1 hour' \
          FROM generate_series(1, 150) i",
-        "INSERT INTO b SELECT i, i * 3 % 40, i % 11, 't' || i % 40, i % 9 / 4.0, i % 7, timestamp '2024-01-01' + i * interval '40 min', \
+        "INSERT INTO b SELECT i, i * 3 % 40, i % 5, 't' || i % 40, i % 9 / 4.0, i % 7, timestamp '2024-01-01' + i * interval '40 min', \
          timestamp '2024-01-01' + i * interval '40 min' + i % 5 * interval '30 min' FROM generate_series(1, 200) i",
         "UPDATE a SET x = NULL, at = NULL WHERE id % 11 = 0",
         "UPDATE b SET x = NULL, until = NULL WHERE id % 13 = 0",
