@@ -16,7 +16,7 @@ use stoa_exec::nodes::raises::{plan_in_turn, plan_may_raise};
 
 /// The conditions of a plan that stand together and of which some may raise, as one that computes them in turn; `None` where there is
 /// nothing to do.
-fn in_turn(condition: &Arc<dyn PhysicalExpr>) -> Result<Option<Arc<dyn PhysicalExpr>>> {
+pub(super) fn in_turn(condition: &Arc<dyn PhysicalExpr>) -> Result<Option<Arc<dyn PhysicalExpr>>> {
     let mut parts: Vec<Arc<dyn PhysicalExpr>> = split_conjunction(condition).into_iter().map(Arc::clone).collect();
     if parts.len() < 2 || !parts.iter().any(plan_may_raise) {
         return Ok(None);

@@ -48,7 +48,7 @@ impl PhysicalOptimizerRule for LookupJoins {
 }
 
 /// Which rows of the outer side a join gives, if it can be one that looks up.
-fn kind_of(join: JoinType, outer_is_left: bool) -> Option<LookupKind> {
+pub(super) fn kind_of(join: JoinType, outer_is_left: bool) -> Option<LookupKind> {
     Some(match (join, outer_is_left) {
         (JoinType::Inner, _) => LookupKind::Inner,
         (JoinType::Left, true) | (JoinType::Right, false) => LookupKind::Outer,

@@ -23,6 +23,7 @@ pub mod index_order;
 mod join_order;
 pub mod lookup_join;
 mod membership;
+mod range_join;
 mod readable;
 mod recursive;
 pub mod relation;
@@ -39,6 +40,8 @@ mod data_tests;
 mod lookup_join_tests;
 #[cfg(test)]
 mod path_tests;
+#[cfg(test)]
+mod range_join_tests;
 
 pub(crate) use compiled::{PlanCache, is_inline};
 pub use execute::{Executed, execute, explain};

@@ -13,6 +13,7 @@
 //!
 //! Such a node shows itself as the one that it stands for.
 
+use super::range_join::RangeJoinExec;
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::config::ConfigOptions;
@@ -70,7 +71,7 @@ impl PhysicalOptimizerRule for Bounds {
             }
             let sorts = plan.downcast_ref::<SortExec>().is_some_and(|sort| sort.fetch().is_none());
             let all_pairs = plan.is::<NestedLoopJoinExec>() || plan.is::<CrossJoinExec>();
-            let joins = all_pairs || plan.is::<HashJoinExec>();
+            let joins = all_pairs || plan.is::<HashJoinExec>() || plan.is::<RangeJoinExec>();
             let computes = plan.is::<ProjectionExec>() || plan.is::<FilterExec>() || plan.is::<AggregateExec>();
             let bound = match plan.children().first() {
                 Some(input) if sorts && has_texts(&input.schema()) => Bound { input: How::OwnTexts, ..Bound::default() },

@@ -3,12 +3,13 @@
 //! Invariant: rows come in the order of the outer side. Rows of the inner side that were read are compared with the join's whole
 //! condition again: a probe gives a superset of what matches.
 
+use super::join_pairs::Pairs;
 use super::point_get::get_rows;
 use super::scan_output::ScanOutput;
 use super::source::SourceTable;
 use crate::scan_table::ScanTable;
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
-use arrow::compute::{filter as filter_array, take};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array};
+use arrow::compute::filter as filter_array;
 use arrow::datatypes::SchemaRef;
 use arrow::row::{RowConverter, SortField};
 use datafusion::common::stats::Precision;
@@ -246,7 +247,12 @@ impl ExecutionPlan for LookupJoinExec {
             pending: VecDeque::new(),
             batch: None,
             chunk: FIRST_KEYS,
-            batch_rows: context.session_config().batch_size().max(1),
+            pairs: Pairs {
+                outer_is_left: parts.outer_is_left,
+                schema: Arc::clone(&parts.schema),
+                columns: parts.columns.clone(),
+                batch_rows: context.session_config().batch_size().max(1),
+            },
             memory: MemoryConsumer::new(format!("LookupJoin[{partition}]")).register(context.memory_pool()),
             baseline: BaselineMetrics::new(&self.metrics, partition),
             probes: MetricBuilder::new(&self.metrics).counter("probes", partition),
@@ -305,7 +311,7 @@ struct JoinState {
     pending: VecDeque<RecordBatch>,
     batch: Option<OuterBatch>,
     chunk: usize,
-    batch_rows: usize,
+    pairs: Pairs,
     memory: MemoryReservation,
     baseline: BaselineMetrics,
     probes: Count,
@@ -378,7 +384,7 @@ impl JoinState {
             } else {
                 let range = KeyRange::empty();
                 let read = RangeRead { table: storage, families: first.families(), range, reverse: false, limit: None, fill_cache: true };
-                table.view.scan_ranges(read, &ranges, self.batch_rows, first).await.map_err(DataFusionError::from)?;
+                table.view.scan_ranges(read, &ranges, self.pairs.batch_rows, first).await.map_err(DataFusionError::from)?;
             }
             if let Some(error) = first.take_error() {
                 return Err(error.into());
@@ -444,13 +450,11 @@ impl JoinState {
             }
         }
         let (mut outer_at, mut inner_at) = (UInt32Array::from(outer_at), UInt32Array::from(inner_at));
-        if let Some(filter) = &parts.filter
-            && !outer_at.is_empty()
-        {
-            (outer_at, inner_at) = self.filtered(filter, outer, inner, &outer_at, &inner_at)?;
+        if let Some(filter) = &parts.filter {
+            (outer_at, inner_at) = self.pairs.filtered(filter, outer, inner, &outer_at, &inner_at)?;
         }
         match parts.kind {
-            LookupKind::Inner => self.give(outer, inner, &outer_at, &inner_at, None),
+            LookupKind::Inner => self.pairs.give(&mut self.pending, outer, inner, &outer_at, &inner_at, None),
             LookupKind::Outer => {
                 let (mut all, mut with): (Vec<u32>, Vec<Option<u32>>) = (Vec::new(), Vec::new());
                 let mut pairs = outer_at.values().iter().zip(inner_at.values()).peekable();
@@ -465,7 +469,7 @@ impl JoinState {
                         with.push(None);
                     }
                 }
-                self.give(outer, inner, &UInt32Array::from(all), &UInt32Array::from(with), None)
+                self.pairs.give(&mut self.pending, outer, inner, &UInt32Array::from(all), &UInt32Array::from(with), None)
             }
             LookupKind::Semi | LookupKind::Anti | LookupKind::Mark => {
                 let mut matched = vec![false; count];
@@ -484,77 +488,8 @@ impl JoinState {
                 let kept = kept.as_primitive::<arrow::datatypes::UInt32Type>().clone();
                 let none = UInt32Array::new_null(kept.len());
                 let mark: Option<ArrayRef> = (parts.kind == LookupKind::Mark).then(|| Arc::new(mark) as ArrayRef);
-                self.give(outer, inner, &kept, &none, mark)
+                self.pairs.give(&mut self.pending, outer, inner, &kept, &none, mark)
             }
         }
-    }
-
-    /// The pairs that pass the join's filter.
-    fn filtered(
-        &self,
-        filter: &JoinFilter,
-        outer: &RecordBatch,
-        inner: &RecordBatch,
-        outer_at: &UInt32Array,
-        inner_at: &UInt32Array,
-    ) -> Result<(UInt32Array, UInt32Array)> {
-        let (mut left, mut right) = (Vec::new(), Vec::new());
-        let mut from = 0;
-        while from < outer_at.len() {
-            let rows = self.batch_rows.min(outer_at.len() - from);
-            let (some_outer, some_inner) = (outer_at.slice(from, rows), inner_at.slice(from, rows));
-            from += rows;
-            let mut arrays = Vec::with_capacity(filter.column_indices().len());
-            for column in filter.column_indices() {
-                let is_outer = (column.side == JoinSide::Left) == self.parts.outer_is_left;
-                arrays.push(if is_outer {
-                    take(outer.column(column.index), &some_outer, None)?
-                } else {
-                    take(inner.column(column.index), &some_inner, None)?
-                });
-            }
-            let options = RecordBatchOptions::new().with_row_count(Some(rows));
-            let batch = RecordBatch::try_new_with_options(Arc::clone(filter.schema()), arrays, &options)?;
-            let mask = filter.expression().evaluate(&batch)?.into_array(rows)?;
-            let mask = mask.as_boolean();
-            for row in (0..rows).filter(|row| mask.is_valid(*row) && mask.value(*row)) {
-                left.push(some_outer.value(row));
-                right.push(some_inner.value(row));
-            }
-        }
-        Ok((left.into(), right.into()))
-    }
-
-    /// Makes batches of pairs.
-    fn give(
-        &mut self,
-        outer: &RecordBatch,
-        inner: &RecordBatch,
-        outer_at: &UInt32Array,
-        inner_at: &UInt32Array,
-        mark: Option<ArrayRef>,
-    ) -> Result<()> {
-        let parts = &self.parts;
-        let mut from = 0;
-        while from < outer_at.len() {
-            let rows = self.batch_rows.min(outer_at.len() - from);
-            let (some_outer, some_inner) = (outer_at.slice(from, rows), inner_at.slice(from, rows));
-            let mut arrays = Vec::with_capacity(parts.columns.len());
-            for (column, field) in parts.columns.iter().zip(parts.schema.fields()) {
-                arrays.push(match column.side {
-                    JoinSide::None => match &mark {
-                        Some(mark) => mark.slice(from, rows),
-                        None => return Err(DataFusionError::Internal("a mark of a join that has none".into())),
-                    },
-                    side if (side == JoinSide::Left) == parts.outer_is_left => take(outer.column(column.index), &some_outer, None)?,
-                    _ if inner.num_rows() == 0 => new_null_array(field.data_type(), rows),
-                    _ => take(inner.column(column.index), &some_inner, None)?,
-                });
-            }
-            from += rows;
-            let options = RecordBatchOptions::new().with_row_count(Some(rows));
-            self.pending.push_back(RecordBatch::try_new_with_options(Arc::clone(&parts.schema), arrays, &options)?);
-        }
-        Ok(())
     }
 }

@@ -87,6 +87,7 @@ pub const RULES: &[Rule] = {
         rule("WindowTopN", P, Dropped, false),
         rule("InTurn", P, Ours, true),
         rule("LookupJoins", P, Ours, false),
+        rule("RangeJoins", P, Ours, false),
         rule("IndexOrders", P, Ours, false),
         rule("UnsafeConstants", P, Ours, true),
         rule("EnsureRequirements", P, Mended, true),

@@ -5,6 +5,7 @@ use crate::typed::guard::in_branches;
 use crate::typed::raises::{may_raise, own_cost, raises_itself};
 use crate::typed::tree::{Expr, ExprKind, OperRef, SortKey};
 use crate::typed::udf::{KernelUdf, each_row, unknown_parameter};
+use crate::typed::walk::walk_volatile;
 use crate::typed::{column_name, from_datafusion, kernel};
 use datafusion_common::{Column, ScalarValue};
 use datafusion_expr::expr::{Cast, InList, Sort};
@@ -19,6 +20,9 @@ use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 
 /// What the test of rows among constant ones is called in plans: behind the values of a row, a list for each of them.
 pub const IN_ROWS: &str = "in rows";
+
+/// Elements of an array, at most, that become conditions of their own.
+const MOST_ELEMENTS: usize = 8;
 
 /// What the conversion of expressions needs.
 pub struct ExprPlanner<'a> {
@@ -115,7 +119,10 @@ impl ExprPlanner<'_> {
             }
             ExprKind::AnyArray { left, oper, array, all } => match self.in_list(left, oper, array, *all, false)? {
                 Some(list) => list,
-                None => self.call(e)?,
+                None => match self.each_element(e, left, oper, array, *all)? {
+                    Some(alternatives) => alternatives,
+                    None => self.call(e)?,
+                },
             },
             ExprKind::Cast { .. } if let Some(arg) = e.relabelled() => self.expr(arg)?,
             ExprKind::Func { .. }
@@ -218,6 +225,25 @@ impl ExprPlanner<'_> {
         }
         let list = items.iter().map(|i| self.expr(i)).collect::<PgResult<Vec<_>>>()?;
         Ok(Some(DfExpr::InList(InList::new(Box::new(self.expr(left)?), list, negated))))
+    }
+
+    /// `left op ANY (ARRAY[a, b])` as `left op a OR left op b`, and ALL as AND, where elements are computed: joins are made by what is asked
+    /// of each. `None` where there are many, or an element might raise.
+    fn each_element(&self, e: &Expr, left: &Expr, oper: &OperRef, array: &Expr, all: bool) -> PgResult<Option<DfExpr>> {
+        let ExprKind::Array(items) = &array.kind else { return Ok(None) };
+        let elements = items.iter().all(|item| item.ty.array_of().ty == array.ty.ty);
+        let computed = items.iter().any(|item| !is_constant(item));
+        if oper.0.comparison.is_none() || items.len() > MOST_ELEMENTS || !elements || !computed {
+            return Ok(None);
+        }
+        let test = |item: &Expr| Expr::new(ExprKind::Oper { oper: oper.clone(), args: vec![left.clone(), item.clone()] }, e.ty.clone());
+        let mut tests: Vec<Expr> = items.iter().map(test).collect();
+        if tests.iter().any(|test| walk_volatile(test) || may_raise(self.eval, test)) {
+            return Ok(None);
+        }
+        let one = if tests.len() == 1 { tests.pop() } else { None };
+        let alternatives = one.unwrap_or_else(|| Expr::new(if all { ExprKind::And(tests) } else { ExprKind::Or(tests) }, e.ty.clone()));
+        self.expr(&alternatives).map(Some)
     }
 
     /// `(left, …) IN ((constant, …), …)`, which is written as alternatives, as one test; `None` for any other alternatives.

@@ -79,6 +79,7 @@ pub(super) fn physical() -> Vec<Physical> {
     // Ways to read are chosen once joins have their sides, and before orders and partitions are seen to.
     before(&mut rules, "EnsureRequirements", Arc::new(super::guard::InTurn));
     before(&mut rules, "EnsureRequirements", Arc::new(super::lookup_join::LookupJoins));
+    before(&mut rules, "EnsureRequirements", Arc::new(super::range_join::RangeJoins));
     before(&mut rules, "EnsureRequirements", Arc::new(super::index_order::IndexOrders));
     before(&mut rules, "EnsureRequirements", Arc::new(stoa_exec::datafusion_faults::forget_properties::UnsafeConstants));
     rules.insert(0, Arc::new(stoa_exec::datafusion_faults::filter_barrier::WithoutBarriers));
