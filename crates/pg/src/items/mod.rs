@@ -107,6 +107,16 @@ impl Class {
         Ok(out)
     }
 
+    /// Whether items can say something about `value OPERATOR constant`, or with `= any` about `constant = ANY (value)`.
+    #[must_use]
+    pub fn knows(&self, operator: &str) -> bool {
+        match self {
+            Class::Elements(_) => matches!(operator, "@>" | "<@" | "&&" | "=" | "= any"),
+            Class::Keys => matches!(operator, "@>" | "?" | "?|" | "?&" | "@?" | "@@"),
+            Class::Paths => matches!(operator, "@>" | "@?" | "@@"),
+        }
+    }
+
     /// The items that a value must have for `value OPERATOR constant` to be true. `None`: items say nothing about it.
     #[must_use]
     pub fn sought(&self, operator: &str, constant: &ScalarValue) -> Option<Sought> {
