@@ -9,6 +9,7 @@ use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 use stoa_sql::bind::function::same_expr;
 use stoa_sql::bind::{BindContext, bind_table_expr};
 use stoa_sql::typed::evaluator::TableEvaluator;
+use stoa_sql::typed::guard::only_where;
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
 use stoa_sql::typed::walk;
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, IndexDescriptor, IndexKey, IndexPart, TableDescriptor};
@@ -137,7 +138,9 @@ impl RowTexts {
             }
         }
         if let Some(sql) = &index.predicate {
-            exprs.push(bind_table_expr(&bind, table, sql)?);
+            let predicate = bind_table_expr(&bind, table, sql)?;
+            only_where(&eval, Some(&predicate), &mut exprs);
+            exprs.push(predicate);
         }
         let mut used: Vec<ColId> = Vec::new();
         exprs.iter().for_each(|e| walk::columns_of(e, &mut used));

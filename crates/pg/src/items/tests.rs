@@ -1,3 +1,5 @@
+//! Items of values, and of conditions, beside what is contained in what.
+
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::*;
 use crate::context::EvalContext;
