@@ -3,7 +3,7 @@
 
     full_text.py BINARY [SECONDS]
 """
-import os, pathlib, random, shutil, signal, socket, subprocess, sys, tempfile, threading, time
+import json, os, pathlib, random, shutil, signal, socket, subprocess, sys, tempfile, threading, time
 
 import psycopg
 
@@ -685,6 +685,195 @@ def other_conditions_are_narrowed_down(server):
         assert all(used.values()), used
 
 
+KEYS = ["a", "b", "c", "", "a.b", 'q"\\', "ü", "long" * 40]
+TEXTS = ["a", "b", "x", "", "1", "true", "ü", "long" * 40]
+NUMBERS = ["1", "1.0", "1e0", "2", "100", "1e2", "0", "-0.0", "-1.50", "-1.5", "12345678901234567890.10"]
+
+
+def scalar(rng):
+    return rng.choice([json.dumps(rng.choice(TEXTS)), json.dumps(rng.choice(TEXTS)), rng.choice(NUMBERS), rng.choice(NUMBERS), "true", "false", "null"])
+
+
+def document(rng, depth=3):
+    kind = rng.randrange(5) if depth else 0
+    if kind < 2 and rng.random() < (0.2 if depth == 3 else 1.0):
+        return scalar(rng)
+    if kind < 4:
+        return "{" + ", ".join(f"{json.dumps(k)}: {document(rng, depth - 1)}" for k in rng.sample(KEYS, rng.randrange(4))) + "}"
+    return "[" + ", ".join(document(rng, depth - 1) for _ in range(rng.randrange(4))) + "]"
+
+
+def part_of(rng, value):
+    """Something that the value contains, mostly."""
+    if isinstance(value, dict):
+        return {k: part_of(rng, v) for k, v in value.items() if rng.random() < 0.6}
+    if isinstance(value, list):
+        some = [part_of(rng, v) for v in value if rng.random() < 0.6]
+        rng.shuffle(some)
+        return some
+    return value if rng.random() < 0.95 else "else"
+
+
+def json_path(rng):
+    def path(base, depth):
+        out = base
+        for _ in range(rng.randrange(4)):
+            kind = rng.randrange(14 if depth else 9)
+            key = "." + json.dumps(rng.choice(KEYS[:5]))
+            out += [key, key, key, key, "[*]", "[0]", rng.choice([".*", "[last]"]), ".**", "[0 to 1]", None, None, None, ".size()", ".type()"][kind] or f" ? ({condition('@', depth - 1)})"
+        return out
+
+    def condition(base, depth):
+        some = lambda: path(base if rng.random() < 0.8 else "$", 0)
+        kind = rng.randrange(14 if depth else 8)
+        if kind < 5:
+            both = [some(), scalar(rng)]
+            rng.shuffle(both)
+            return " == ".join(both)
+        if kind < 8:
+            return [f"{some()} {rng.choice(['!=', '<', '>='])} {scalar(rng)}", f"exists({path(base, depth and depth - 1)})", f"{some()} starts with {json.dumps(rng.choice(TEXTS))}"][kind - 5]
+        a, b = condition(base, depth - 1), condition(base, depth - 1)
+        return [f"({a} && {b})", f"({a} && {b})", f"({a} || {b})", f"({a} || {b})", f"!({a})", f"({a}) is unknown"][kind - 8]
+
+    mode = rng.choice(["", "", "lax ", "strict "])
+    return mode + (path("$", 2) if rng.random() < 0.5 else condition("$", 2))
+
+
+def array(rng, of, most=4):
+    one = lambda: rng.choice(["NULL"] + of * 2)
+    if rng.random() < 0.1:
+        return "{{" + f"{one()},{one()}" + "},{" + f"{one()},{one()}" + "}}"
+    return rng.choice(["", "", "", "[3:3]="]) + "{" + one() + "}" if rng.random() < 0.2 else "{" + ",".join(one() for _ in range(rng.randrange(most))) + "}"
+
+
+ARRAYS = {"t": ['a', 'b', 'c', '""', '"null"', '"' + "long" * 40 + '"'], "n": ["1", "2", "3", "-1"], "m": ["1", "1.0", "1.50", "-0.0", "0", "NaN", "1e20"]}
+
+
+def condition_on_items(rng, documents):
+    """A condition, and the indexes that have the items for it."""
+    if rng.random() < 0.35:
+        column = rng.choice(list(ARRAYS))
+        ty = {"t": "text", "n": "int", "m": "numeric"}[column]
+        value = f"{lit(array(rng, ARRAYS[column]))}::{ty}[]"
+        if rng.random() < 0.15:
+            return f"{lit(rng.choice(ARRAYS[column]).strip(chr(34)))}::{ty} = ANY ({column})", ["i_arrays"]
+        where = [f"{column} {op} {value}" for op in ("@>", "&&", "<@", "=")] + [f"{value} {op} {column}" for op in ("@>", "&&", "<@", "=")]
+        return rng.choice(where), ["i_arrays"]
+    kind = rng.randrange(10)
+    names = lambda: lit("{" + ",".join(rng.choice(['a', 'b', '""', 'x', '"a.b"', 'NULL', '"ü"']) for _ in range(rng.randrange(4))) + "}") + "::text[]"
+    of, indexes = ("d", ["i_keys", "i_paths", "i_some"]) if rng.random() < 0.8 else ("(d -> 'a')", ["i_part"])
+    if kind < 4:
+        value = document(rng, 2) if not documents or rng.random() < 0.3 else json.dumps(part_of(rng, json.loads(rng.choice(documents))))
+        return (f"{of} @> {lit(value)}" if rng.random() < 0.8 else f"{lit(value)}::jsonb <@ {of}"), indexes
+    if kind < 7:
+        return f"{of} {rng.choice(['@?', '@@'])} {lit(json_path(rng))}", indexes
+    indexes = [i for i in indexes if i != "i_paths"]
+    return [f"{of} ? {lit(rng.choice(KEYS + TEXTS))}", f"{of} ?| {names()}", f"{of} ?& {names()}"][kind - 7], indexes
+
+
+def items_are_found(server):
+    """Indexes by gin on jsonb and arrays, the rows without an index, and PostgreSQL: under changes, in transactions, in the past, after restarts."""
+    dsn = os.environ.get("STOA_ORACLE")
+    schema = f"items_{os.getpid()}"
+    rng = random.Random(int(os.environ.get("SEED", "43")))
+    p = psycopg.connect(dsn, autocommit=True) if dsn else None
+    if p:
+        p.execute(f"CREATE SCHEMA {schema}")
+        p.execute(f"SET search_path = {schema}")
+    c = server.connect()
+    try:
+        columns = "(id int PRIMARY KEY, k int, d jsonb, t text[], n int[], m numeric[])"
+        for t in ("i", "i_plain"):
+            c.execute(f"CREATE TABLE {t} {columns} WITH (versions = 10000)")
+        if p:
+            p.execute(f"CREATE TABLE i {columns}")
+        every = [(c, "i"), (c, "i_plain")] + ([(p, "i")] if p else [])
+        documents, used, asked, past = [], 0, 0, []
+
+        def change(rng):
+            i, kind = rng.randrange(400), rng.randrange(8)
+            d = None if rng.random() < 0.05 else document(rng)
+            if d is not None:
+                documents.append(d)
+                del documents[:-300]
+            values = [lit(d)] + [lit(None if rng.random() < 0.05 else array(rng, of)) for of in ARRAYS.values()]
+            if kind < 4:
+                sql = (f"INSERT INTO %s VALUES ({i}, {i % 10}, {', '.join(values)}) ON CONFLICT (id) DO UPDATE SET d = excluded.d, t = excluded.t, n = excluded.n, m = excluded.m")
+            elif kind == 4:
+                sql = f"DELETE FROM %s WHERE id BETWEEN {i} AND {i + 3}"
+            elif kind == 5:
+                sql = f"UPDATE %s SET d = {values[0]}, k = {rng.randrange(10)} WHERE id BETWEEN {i} AND {i + 3}"
+            elif kind == 6:
+                sql = f"UPDATE %s SET t = t || '{{b,NULL}}', n = {values[2]} WHERE id BETWEEN {i} AND {i + 3}"
+            else:
+                sql = f"UPDATE %s SET d = CASE WHEN jsonb_typeof(d) = 'object' THEN d || '{{\"a\": {{\"b\": 1}}}}' ELSE d END WHERE id BETWEEN {i} AND {i + 20}"
+            for on, t in every:
+                on.execute(sql % t)
+
+        def same(rng, n):
+            nonlocal used, asked
+            for _ in range(n):
+                where, indexes = condition_on_items(rng, documents)
+                if rng.random() < 0.2:
+                    where = f"({where}) {rng.choice(['AND', 'OR'])} ({condition_on_items(rng, documents)[0]})"
+                index = rng.choice(indexes)
+                where = f"({where}) AND k > 4" if index == "i_some" else where
+                ids = lambda on, t: on.execute(f"SELECT coalesce(array_agg(id ORDER BY id), '{{}}') FROM {t} WHERE {where}").fetchone()[0]
+                hinted = f"SELECT /*+ INDEX(i {index}) */ id FROM i WHERE {where}"
+                found, table = sorted(r[0] for r in c.execute(hinted)), ids(c, "i_plain")
+                assert found == table, different(hinted, found, table)
+                assert ids(c, "i") == table, different(where, ids(c, "i"), table)
+                if p:
+                    wanted = ids(p, "i")
+                    assert found == wanted, "PostgreSQL as the table: " + different(where, found, wanted)
+                asked += 1
+                used += f"index={index}" in str(c.execute("EXPLAIN " + hinted).fetchall())
+                if rng.random() < 0.1 and c.info.transaction_status == psycopg.pq.TransactionStatus.IDLE:
+                    past.append((c.execute("SELECT clock_timestamp()").fetchone()[0], hinted.replace("FROM i ", "FROM i AS OF SYSTEM TIME '%s' "), table))
+                    time.sleep(0.002)
+
+        for _ in range(300):
+            change(rng)
+        for index in ("i_keys ON i USING gin (d)", "i_paths ON i USING gin (d jsonb_path_ops)", "i_some ON i USING gin (d) WHERE k > 4", "i_part ON i USING gin ((d -> 'a'), t)",
+                      "i_arrays ON i USING gin (t, n, m)"):
+            c.execute("CREATE INDEX " + index)
+        end, rounds = time.time() + SECONDS, 0
+        while time.time() < end or not rounds:
+            rounds += 1
+            for _ in range(rng.randrange(1, 40)):
+                change(rng)
+            same(rng, 15)
+            for on in {on for on, _ in every}:
+                on.execute("BEGIN")
+            for _ in range(rng.randrange(1, 10)):
+                change(rng)
+            same(rng, 10)
+            last = rng.choice(["COMMIT", "ROLLBACK"])
+            for on in {on for on, _ in every}:
+                on.execute(last)
+            same(rng, 5)
+            for at, sql, wanted in rng.sample(past, min(3, len(past))):
+                found = sorted(r[0] for r in c.execute(sql % at.isoformat()))
+                assert found == wanted, different(sql % at.isoformat(), found, wanted)
+            if rounds % 4 == 0:
+                time.sleep(0.6)
+                for index in ("i_keys", "i_paths", "i_some", "i_part", "i_arrays"):
+                    assert c.execute(f"CHECK INDEX {index}").fetchall() == [], index
+            if rounds % 5 == 0:
+                server.kill()
+                server.start()
+                c = server.connect()
+                every[:2] = [(c, "i"), (c, "i_plain")]
+        assert used > asked / 3, (used, asked)
+        print(f"     {asked} conditions, {used} by an index, {rounds} rounds{'' if p else '; there is no PostgreSQL to be asked (STOA_ORACLE)'}")
+    finally:
+        c.close()
+        if p:
+            p.execute("ROLLBACK")
+            p.execute(f"DROP SCHEMA {schema} CASCADE")
+            p.close()
+
+
 def online_builds_let_writers_go_on(server):
     with server.connect() as c:
         c.execute("CREATE TABLE o (id int PRIMARY KEY, body text)")
@@ -854,7 +1043,7 @@ def writers_wait_for_an_index_that_is_far_behind(server):
 
 
 for t in (documents_and_conditions, postgres_finds_the_same, partial_indexes_parameters_and_views, chinese_is_found_by_words, index_equals_evaluation, several_indexes_and_orders, snapshots_stay_as_they_are, searches_survive_kill, damaged_files_are_made_again, definitions_change, keys_of_all_kinds,
-          other_conditions_are_narrowed_down, online_builds_let_writers_go_on, hostile_texts, writers_wait_for_an_index_that_is_far_behind):
+          other_conditions_are_narrowed_down, items_are_found, online_builds_let_writers_go_on, hostile_texts, writers_wait_for_an_index_that_is_far_behind):
     if not os.environ.get("ONLY") or os.environ["ONLY"] == t.__name__:
         test(t)
 failed = [name for name, error in results if error]

@@ -49,6 +49,7 @@ CREATE TABLE app."Mixed Case" ("Id" integer PRIMARY KEY, "select" text, gone int
 ALTER TABLE app."Mixed Case" DROP COLUMN gone;
 CREATE INDEX customer_name ON app.customer (lower(name));
 CREATE INDEX customer_active ON app.customer (created DESC NULLS LAST, id) WHERE active;
+CREATE INDEX customer_doc ON app.customer USING gin (doc jsonb_path_ops, tags) WITH (fastupdate = off);
 CREATE UNIQUE INDEX line_sku ON app.order_line (sku, order_id) INCLUDE (qty);
 CREATE INDEX order_note ON app.orders (note text_pattern_ops);
 COMMENT ON INDEX app.customer_name IS 'for the search box';

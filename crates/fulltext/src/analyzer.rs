@@ -48,6 +48,8 @@ pub enum TokenizerKind {
     Stemmer { language: String },
     /// Words come cut: the lexemes of a `tsvector`.
     Lexemes,
+    /// What values have that are no texts, each as a word without a place. An index of another version is built again.
+    Items { version: u32 },
 }
 
 /// A tokenizer with what can be set about it.
@@ -381,7 +383,7 @@ impl Analyzer {
                     }
                 }
             }
-            TokenizerKind::Whitespace | TokenizerKind::Lexemes => {
+            TokenizerKind::Whitespace | TokenizerKind::Lexemes | TokenizerKind::Items { .. } => {
                 for (position, word) in (0..).zip(text.split_whitespace()) {
                     let start = word.as_ptr() as usize - text.as_ptr() as usize;
                     out.push_lower(word, self.lowercase, position, start);

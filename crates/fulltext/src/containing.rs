@@ -107,7 +107,7 @@ impl Analyzer {
                     out.push(term(field, &self.folded(text.get(*from..*to).unwrap_or_default())));
                 }
             }
-            TokenizerKind::Jieba | TokenizerKind::Lexemes => {}
+            TokenizerKind::Jieba | TokenizerKind::Lexemes | TokenizerKind::Items { .. } => {}
         }
     }
 

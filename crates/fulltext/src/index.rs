@@ -480,7 +480,8 @@ fn schema(definition: &Definition) -> Fields {
     };
     let (mut fields, mut written, mut patterns) = (Vec::new(), Vec::new(), Vec::new());
     for (n, field) in definition.fields.iter().enumerate() {
-        let words = text(format!("f{n}"), &tokenizer_name(field, false), true);
+        let places = !matches!(field.tokenizer.kind, TokenizerKind::Items { .. });
+        let words = text(format!("f{n}"), &tokenizer_name(field, false), places);
         let letters = field.tokenizer.kind == TokenizerKind::Jieba;
         let stems = matches!(field.tokenizer.kind, TokenizerKind::Stemmer { .. });
         let beside = (letters || stems).then(|| text(format!("l{n}"), &tokenizer_name(field, true), letters));

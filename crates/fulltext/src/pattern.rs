@@ -35,7 +35,9 @@ fn is_chinese(letter: Option<&Letter>) -> bool {
 /// The search for a pattern; `None` if nothing is written that a word could have. `words` is used.
 pub(crate) fn pattern(analyzer: &Analyzer, field: FieldId, letters: &[Letter], words: &mut Words) -> Option<Query> {
     match analyzer.options().kind {
-        TokenizerKind::Whitespace | TokenizerKind::Raw | TokenizerKind::Lexemes => Some(of_word(analyzer, field, letters)),
+        TokenizerKind::Whitespace | TokenizerKind::Raw | TokenizerKind::Lexemes | TokenizerKind::Items { .. } => {
+            Some(of_word(analyzer, field, letters))
+        }
         TokenizerKind::Ngram { max, .. } => of_pieces(analyzer, field, letters, max as usize, words),
         TokenizerKind::Unicode | TokenizerKind::Stemmer { .. } => of_words(analyzer, field, letters, words),
         TokenizerKind::Jieba if letters.iter().any(|l| is_chinese(Some(l))) => of_chinese(analyzer, field, letters, words),
@@ -180,7 +182,7 @@ fn expression(analyzer: &Analyzer, letters: &[Letter], any: &str, one: &str) -> 
 pub(crate) fn fuzzy(analyzer: &Analyzer, field: FieldId, text: &str, distance: u8, words: &mut Words) -> Result<Option<Query>, String> {
     let of = |word: &str| Ok(Some(Query::Fuzzy { field, word: analyzer.normalize(word), distance }));
     match analyzer.options().kind {
-        TokenizerKind::Whitespace | TokenizerKind::Raw | TokenizerKind::Lexemes => of(text),
+        TokenizerKind::Whitespace | TokenizerKind::Raw | TokenizerKind::Lexemes | TokenizerKind::Items { .. } => of(text),
         TokenizerKind::Ngram { max, .. } if text.chars().count() > max as usize + usize::from(distance) => Err(format!(
             "\"{text}\" in search string is longer than the pieces that texts are cut into: words that are like it cannot be found"
         )),

@@ -241,6 +241,8 @@ impl fmt::Display for Shown<'_> {
                 f.write_str(")")
             }
             Query::Text { field, shown, .. } => write!(f, "{}:{shown}", (self.names)(*field)),
+            // What has no part in the score is shown as it is.
+            Query::Boost(inner, by) if *by == 0.0 => inner.shown(self.names).fmt(f),
             Query::Boost(inner, by) => write!(f, "{}^{by}", inner.shown(self.names)),
             Query::Superset(inner) => write!(f, "at most {}", inner.shown(self.names)),
         }

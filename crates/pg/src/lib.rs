@@ -4,13 +4,14 @@
 //! stands once, in the [`registry`], which binds names, prints `\df`, and feeds `pg_proc`, `pg_operator` and `pg_cast`.
 //!
 //! Reading order: [`error`] → [`types`] → [`settings`] → [`context`] → [`args`] → [`registry`] → `values` (one file a kind of
-//! value: its text, its binary form, its order) → `casts` → `operators` → `functions`.
+//! value: its text, its binary form, its order) → `casts` → `operators` → `functions` → [`items`].
 
 pub mod args;
 pub mod casts;
 pub mod context;
 pub mod error;
 pub mod functions;
+pub mod items;
 pub mod memory;
 pub mod names;
 pub mod operators;

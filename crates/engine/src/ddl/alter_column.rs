@@ -341,10 +341,10 @@ fn retype(
         c.missing = None;
     });
     for index in &mut new.indexes {
-        let full_text = index.method == stoa_exec::fulltext::METHOD;
+        let method = index.method.clone();
         for part in index.parts.iter_mut().filter(|part| part.key == IndexKey::Column(found.id)) {
-            super::index::check_type(full_text, ty, &quote_name(name))?;
-            stoa_sql::bind::operator_class::check_kept(part.class.as_deref(), &ty.ty)?;
+            super::index::check_type(&method, ty, &quote_name(name))?;
+            stoa_sql::bind::operator_class::check_kept(&method, part.class.as_deref(), &ty.ty)?;
             part.ty = ty.clone();
         }
     }
@@ -352,15 +352,15 @@ fn retype(
     let fits = new.clone();
     retext(work, &fits, new)?;
     for index in &mut new.indexes {
-        let full_text = index.method == stoa_exec::fulltext::METHOD;
+        let method = index.method.clone();
         let is_changed = |expr: &Expr| columns_of(expr).contains(&found.id);
         for part in &mut index.parts {
             let IndexKey::Expr(text) = &part.key else { continue };
             let expr = work.read_stored(&fits, text)?;
             if is_changed(&expr) {
                 part.ty = super::index::type_of_key(&expr)?;
-                super::index::check_type(full_text, &part.ty, text)?;
-                stoa_sql::bind::operator_class::check_kept(part.class.as_deref(), &part.ty.ty)?;
+                super::index::check_type(&method, &part.ty, text)?;
+                stoa_sql::bind::operator_class::check_kept(&method, part.class.as_deref(), &part.ty.ty)?;
             }
         }
         if let Some(text) = &index.predicate {

@@ -5,8 +5,9 @@ use super::storage_parameters::{self, Of};
 use super::work::{FoundIndex, Work};
 use stoa_pg::PgResult;
 use stoa_sql::bind::fold;
-use stoa_syntax::ddl::AlterAction;
-use stoa_table::catalog::{Oid, Relation, TableDescriptor};
+use stoa_sql::fulltext::settings::SHARDS;
+use stoa_syntax::ddl::{AlterAction, StorageOption};
+use stoa_table::catalog::{FULLTEXT_METHOD, GIN_METHOD, Oid, Relation, TableDescriptor};
 
 pub(super) async fn alter_index(work: Work<'_>, table: Oid, index: FoundIndex, actions: &[AlterAction]) -> PgResult<()> {
     for action in actions {
@@ -38,20 +39,25 @@ pub(super) async fn alter_index(work: Work<'_>, table: Oid, index: FoundIndex, a
             }
             AlterAction::SetOptions(options) | AlterAction::ResetOptions(options) => {
                 let set = matches!(action, AlterAction::SetOptions(_));
-                if let FoundIndex::Index(oid) = index
-                    && table.indexes.iter().any(|i| i.oid == oid && i.is_fulltext())
-                {
-                    super::index::change_text_options(work, table, oid, |kept| set_options(kept, options, set)).await?;
+                let descriptor = table.indexes.iter().find(|i| FoundIndex::Index(i.oid) == index);
+                if descriptor.is_some_and(|i| i.method == FULLTEXT_METHOD) {
+                    super::index::change_text_options(work, table, index, |kept| set_options(kept, options, set)).await?;
                     continue;
                 }
+                let of = if descriptor.is_some_and(|i| i.method == GIN_METHOD) { Of::Gin } else { Of::Index };
+                let is_shards = |option: &StorageOption| of == Of::Gin && option.name == SHARDS;
                 storage_parameters::check_once(options)?;
-                if let Some(unknown) = options.iter().find(|o| !storage_parameters::is_known(&o.name, Of::Index)) {
+                if let Some(unknown) = options.iter().find(|o| !is_shards(o) && !storage_parameters::is_known(&o.name, of)) {
                     return Err(storage_parameters::unrecognized(&unknown.name));
                 }
                 if set {
-                    options.iter().try_for_each(|option| storage_parameters::check(option, Of::Index))?;
+                    options.iter().filter(|o| !is_shards(o)).try_for_each(|option| storage_parameters::check(option, of))?;
                 } else {
                     storage_parameters::check_reset(options)?;
+                }
+                if options.iter().any(is_shards) {
+                    super::index::change_text_options(work, table, index, |kept| set_options(kept, options, set)).await?;
+                    continue;
                 }
                 if let FoundIndex::Index(oid) = index
                     && let Some(index) = table.indexes.iter_mut().find(|i| i.oid == oid)

@@ -8,10 +8,11 @@ use super::work::{FoundIndex, Work, folded};
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_sql::bind::scope::Clause;
 use stoa_sql::bind::{bind_stored_expr, fold};
+use stoa_sql::fulltext::settings::{SHARDS, Settings};
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{CreateIndex, IndexElement, ReindexTarget};
 use stoa_table::TableId;
-use stoa_table::catalog::{IndexDescriptor, IndexKey, IndexPart, IndexState, Oid, Relation, TableDescriptor};
+use stoa_table::catalog::{FULLTEXT_METHOD, GIN_METHOD, IndexDescriptor, IndexKey, IndexPart, IndexState, Oid, Relation, TableDescriptor};
 use stoa_table::txn::TableLockMode;
 
 /// The table that an index is made on: a table, or the one that holds a materialized view's rows.
@@ -77,17 +78,20 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     work.refresh().await?;
     let table = work.catalog().table(table.oid).cloned().unwrap_or(table);
     let mut builder = TableBuilder::of(work, table.clone());
-    let of_documents = matches!(method, "gin" | "gist");
-    let method = if of_documents { stoa_exec::fulltext::METHOD } else { method };
-    let full_text = method == stoa_exec::fulltext::METHOD;
+    let full_text = method != "btree";
     let mut salt_buckets = None;
     let mut options = Vec::new();
     if full_text {
-        refuse_for_text(create)?;
+        refuse_for_text(method, create)?;
     }
     storage_parameters::check_once(&create.options)?;
     for option in &create.options {
         match option.name.as_str() {
+            name if method == GIN_METHOD && storage_parameters::is_known(name, Of::Gin) => {
+                storage_parameters::check(option, Of::Gin)?;
+                options.push((option.name.clone(), option.value.clone().unwrap_or_else(|| "true".into())));
+            }
+            name if method == GIN_METHOD && name != SHARDS => return Err(storage_parameters::unrecognized(name)),
             name if full_text => {
                 options.push((name.to_owned(), option.value.clone().unwrap_or_else(|| "true".into())));
             }
@@ -131,15 +135,10 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
             stoa_sql::bind::collation::check_takes(&ty.ty)?;
         }
         let class = match &element.operator_class {
-            Some(class) => stoa_sql::bind::operator_class::class_of(create.method.as_deref().unwrap_or("btree"), class, &ty.ty)?,
+            Some(class) => stoa_sql::bind::operator_class::class_of(method, class, &ty.ty)?,
             None => None,
         };
-        if of_documents && ty.ty != stoa_pg::PgType::Tsvector {
-            let method = create.method.as_deref().unwrap_or_default();
-            return Err(PgError::unsupported(format!("indexes of access method \"{method}\" on type {} are not supported", ty.ty))
-                .hint("Use a btree index; on tsvector, gin is supported."));
-        }
-        check_type(full_text, &ty, &element.expr)?;
+        check_type(method, &ty, &element.expr)?;
         parts.push(IndexPart { key, ty, class, descending: element.descending, nulls_first });
     }
     let predicate = match &create.predicate {
@@ -180,16 +179,18 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
         readable_from: 0,
         replaces: None,
         constraint: None,
-        method: method.to_owned(),
-        options: if full_text { stoa_sql::fulltext::settings::Settings::stored(&options) } else { options },
+        // A gist index is one of words.
+        options: if full_text && method != GIN_METHOD { Settings::stored(&options) } else { options },
+        method: if method == "gist" { FULLTEXT_METHOD.to_owned() } else { method.to_owned() },
         salt_buckets,
         comment: None,
     };
     if full_text {
-        let tokenizer = stoa_sql::fulltext::settings::Settings::read(&index.options)?.tokenizer;
-        let columns = index.parts.iter().filter_map(|p| if let IndexKey::Column(id) = &p.key { Some(*id) } else { None });
+        let tokenizer = Settings::read(&index.options)?.tokenizer;
+        let texts = index.parts.iter().filter(|part| part.is_text());
+        let columns = texts.filter_map(|p| if let IndexKey::Column(id) = &p.key { Some(*id) } else { None });
         if let Some(first) = columns.filter_map(|id| stoa_sql::fulltext::settings::words_by(&builder.table, id)).next()
-            && stoa_sql::fulltext::settings::Settings::read(&first.options)?.tokenizer != tokenizer
+            && Settings::read(&first.options)?.tokenizer != tokenizer
         {
             let message = format!("MATCH over columns of both goes by the words of index \"{}\", which is older", first.name);
             work.ctx
@@ -234,7 +235,9 @@ pub(crate) async fn drop_full_text(work: Work<'_>, name: &ObjectName, if_exists:
     work.lock_table(&table).await?;
     work.refresh().await?;
     let mut table = work.catalog().table(table.oid).cloned().unwrap_or(table);
-    let gone: Vec<TableId> = table.indexes.iter().filter(|i| i.is_fulltext()).map(|i| i.storage).collect();
+    // Indexes of items are none of words.
+    let goes = |index: &IndexDescriptor| index.is_fulltext() && index.parts.iter().any(|part| part.class_of_items().is_none());
+    let gone: Vec<TableId> = table.indexes.iter().filter(|i| goes(i)).map(|i| i.storage).collect();
     if gone.is_empty() {
         let message = format!("table \"{}\" has no full text index", table.name);
         if !if_exists {
@@ -243,7 +246,7 @@ pub(crate) async fn drop_full_text(work: Work<'_>, name: &ObjectName, if_exists:
         work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
         return Ok(TAG.into());
     }
-    table.indexes.retain(|i| !i.is_fulltext());
+    table.indexes.retain(|i| !goes(i));
     for storage in gone {
         work.drop_storage(storage);
     }
@@ -252,24 +255,23 @@ pub(crate) async fn drop_full_text(work: Work<'_>, name: &ObjectName, if_exists:
 }
 
 /// What a full text index cannot be.
-fn refuse_for_text(create: &CreateIndex) -> PgResult<()> {
-    let refuse = |what: &str| {
-        let method = stoa_exec::fulltext::METHOD;
-        Err(PgError::unsupported(format!("access method \"{method}\" does not support {what}")))
-    };
+fn refuse_for_text(method: &str, create: &CreateIndex) -> PgResult<()> {
+    let refuse = |what: &str| Err(PgError::unsupported(format!("access method \"{method}\" does not support {what}")));
     if create.unique {
         return refuse("unique indexes");
     }
     if !create.include.is_empty() {
         return refuse("included columns");
     }
-    if create.elements.iter().any(|e| e.descending || e.nulls_first.is_some()) {
+    if create.elements.iter().any(|e| e.descending) {
         return refuse("ASC/DESC options");
+    }
+    if create.elements.iter().any(|e| e.nulls_first.is_some()) {
+        return refuse("NULLS FIRST/LAST options");
     }
     Ok(())
 }
 
-/// Full text is of texts.
 /// The type of an index key that is an expression.
 ///
 /// # Errors
@@ -292,17 +294,36 @@ pub(super) fn check_predicate(expr: &stoa_sql::typed::tree::Expr) -> PgResult<()
 }
 
 /// # Errors
-/// If an index cannot have keys of a type: `key` is what is indexed.
-pub(super) fn check_type(full_text: bool, ty: &SqlType, key: &dyn std::fmt::Display) -> PgResult<()> {
+/// If an index of a method cannot have keys of a type: `key` is what is indexed.
+pub(super) fn check_type(method: &str, ty: &SqlType, key: &dyn std::fmt::Display) -> PgResult<()> {
     use stoa_pg::PgType;
-    if !full_text {
-        return check_order(ty);
+    let fits = match method {
+        "btree" => return check_order(ty),
+        FULLTEXT_METHOD => {
+            matches!(ty.ty, PgType::Text | PgType::Varchar | PgType::Bpchar | PgType::Name | PgType::Json | PgType::Tsvector)
+        }
+        GIN_METHOD if ty.ty.is_array() => {
+            let element = stoa_pg::values::array::element_type(ty);
+            return check_order(&element).map_err(|_| {
+                let message = format!("could not identify a comparison function for type {}", element.ty);
+                PgError::new(SqlState::UNDEFINED_FUNCTION, message)
+            });
+        }
+        GIN_METHOD => matches!(ty.ty, PgType::Tsvector | PgType::Jsonb),
+        _ => ty.ty == PgType::Tsvector,
+    };
+    match method {
+        _ if fits => Ok(()),
+        FULLTEXT_METHOD => {
+            let message = format!("a full text index needs text, but {key} is of type {}", ty.ty);
+            Err(PgError::new(SqlState::DATATYPE_MISMATCH, message).hint("Leave the column out, or index an expression that gives text."))
+        }
+        _ => {
+            let message = format!("data type {} has no default operator class for access method \"{method}\"", ty.ty);
+            Err(PgError::new(SqlState::UNDEFINED_OBJECT, message)
+                .hint("You must specify an operator class for the index or define a default operator class for the data type."))
+        }
     }
-    if matches!(ty.ty, PgType::Text | PgType::Varchar | PgType::Bpchar | PgType::Name | PgType::Json | PgType::Tsvector) {
-        return Ok(());
-    }
-    Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("a full text index needs text, but {key} is of type {}", ty.ty))
-        .hint("Leave the column out, or index an expression that gives text."))
 }
 
 fn strip_collation(expr: &stoa_syntax::ast::Expr) -> (&stoa_syntax::ast::Expr, Option<&ObjectName>) {
@@ -366,22 +387,24 @@ async fn reindex_online(work: Work<'_>, table: &TableDescriptor, index: Oid) -> 
 pub(crate) async fn change_text_options(
     work: Work<'_>,
     table: TableDescriptor,
-    index: Oid,
+    index: FoundIndex,
     change: impl FnOnce(&mut Vec<(String, String)>),
 ) -> PgResult<()> {
-    use stoa_sql::fulltext::settings::Settings;
     work.lock_table(&table).await?;
     work.refresh().await?;
     let mut table = work.catalog().table(table.oid).cloned().unwrap_or(table);
     work.check_unused(&table, "ALTER INDEX")?;
-    let Some(descriptor) = table.indexes.iter_mut().find(|i| i.oid == index) else { return Ok(()) };
+    let Some(descriptor) = table.indexes.iter_mut().find(|i| FoundIndex::Index(i.oid) == index) else { return Ok(()) };
+    let oid = descriptor.oid;
     change(&mut descriptor.options);
-    descriptor.options = Settings::stored(&descriptor.options);
+    if descriptor.method != GIN_METHOD {
+        descriptor.options = Settings::stored(&descriptor.options);
+    }
     Settings::read(&descriptor.options)?;
     let old = descriptor.storage;
     descriptor.storage = work.next_table_id().await?;
     descriptor.state = IndexState::Readable;
-    finish(work, table, &[index], "ALTER INDEX").await?;
+    finish(work, table, &[oid], "ALTER INDEX").await?;
     work.drop_storage(old);
     Ok(())
 }

@@ -9,6 +9,8 @@ use stoa_syntax::ddl::StorageOption;
 pub(crate) enum Of {
     Table,
     Index,
+    /// An index by gin.
+    Gin,
 }
 
 enum Values {
@@ -23,6 +25,7 @@ struct Parameter {
     values: Values,
     table: bool,
     index: bool,
+    gin: bool,
     /// Of what PostgreSQL keeps of large values beside the table, as `toast.name`.
     toast: bool,
 }
@@ -32,11 +35,13 @@ const INT_MAX: i64 = i32::MAX as i64;
 #[rustfmt::skip]
 const PARAMETERS: &[Parameter] = {
     use Values::{Bool, Integer, Real, Words};
-    const fn of_table(name: &'static str, values: Values) -> Parameter { Parameter { name, values, table: true, index: false, toast: false } }
-    const fn of_toast(name: &'static str, values: Values) -> Parameter { Parameter { name, values, table: true, index: false, toast: true } }
+    const fn of_table(name: &'static str, values: Values) -> Parameter { Parameter { name, values, table: true, index: false, gin: false, toast: false } }
+    const fn of_toast(name: &'static str, values: Values) -> Parameter { Parameter { name, values, table: true, index: false, gin: false, toast: true } }
     &[
-        Parameter { name: "fillfactor", values: Integer(10, 100), table: true, index: true, toast: false },
-        Parameter { name: "deduplicate_items", values: Bool, table: false, index: true, toast: false },
+        Parameter { name: "fillfactor", values: Integer(10, 100), table: true, index: true, gin: false, toast: false },
+        Parameter { name: "deduplicate_items", values: Bool, table: false, index: true, gin: false, toast: false },
+        Parameter { name: "fastupdate", values: Bool, table: false, index: false, gin: true, toast: false },
+        Parameter { name: "gin_pending_list_limit", values: Integer(64, INT_MAX), table: false, index: false, gin: true, toast: false },
         of_table("parallel_workers", Integer(0, 1024)),
         of_table("toast_tuple_target", Integer(128, 8160)),
         of_table("user_catalog_table", Bool),
@@ -69,6 +74,7 @@ fn found(name: &str, of: Of) -> Option<&'static Parameter> {
                 (Of::Table, true) => p.toast,
                 (Of::Table, false) => p.table,
                 (Of::Index, toast) => p.index && !toast,
+                (Of::Gin, toast) => p.gin && !toast,
             }
     })
 }

@@ -53,8 +53,7 @@ fn suggest(system: &SessionEnvironment, args: &Args<'_>) -> Answer {
         ));
     }
     let has = |i: &&IndexDescriptor| i.is_fulltext() && i.state == IndexState::Readable && i.predicate.is_none();
-    let field =
-        |i: &IndexDescriptor| i.parts.iter().position(|p| p.ty.ty != PgType::Tsvector && matches!(&p.key, IndexKey::Column(c) if *c == id));
+    let field = |i: &IndexDescriptor| i.parts.iter().position(|p| p.is_text() && matches!(&p.key, IndexKey::Column(c) if *c == id));
     let plain = |i: &IndexDescriptor, field: usize| {
         let index = system.database.text.get(i.storage)?;
         let plain = index.definition.analyzers().ok()?.get(field)?.has_plain_words();

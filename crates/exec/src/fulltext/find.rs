@@ -354,9 +354,15 @@ impl Words {
         self.documents += 1;
         self.counts.resize_with(row.len(), Default::default);
         for ((text, analyzer), counts) in row.iter().zip(files.analyzers()).zip(&mut self.counts) {
-            let FieldText::Text(text) = text else { continue };
-            analyzer.analyze(text, &mut self.buffer);
-            for (word, _, _) in self.buffer.iter() {
+            let words = match text {
+                FieldText::Nothing => continue,
+                FieldText::Words(words) => *words,
+                FieldText::Text(text) => {
+                    analyzer.analyze(text, &mut self.buffer);
+                    &self.buffer
+                }
+            };
+            for (word, _, _) in words.iter() {
                 // Seldom a word that is new: a text of megabytes repeats most.
                 let counted = match counts.get_mut(word) {
                     Some(counted) => counted,

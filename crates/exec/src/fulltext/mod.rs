@@ -9,6 +9,7 @@
 mod columns;
 pub mod find;
 pub mod follow;
+pub mod items;
 pub mod read;
 pub mod rows;
 pub mod scan;
@@ -141,7 +142,7 @@ impl TextIndexes {
         let mut named = HashSet::new();
         for (catalog, relation) in catalogs.iter().flat_map(|catalog| catalog.relations().map(move |relation| (catalog, relation))) {
             let Relation::Table(table) = &**relation else { continue };
-            for index in table.indexes.iter().filter(|i| i.method == METHOD && i.state == IndexState::Readable) {
+            for index in table.indexes.iter().filter(|i| i.is_fulltext() && i.state == IndexState::Readable) {
                 named.insert(index.storage.0.to_string());
                 // What cannot be described is searched in the table.
                 let index = match out.describe(catalog, table, index) {
@@ -197,9 +198,11 @@ impl TextIndexes {
         let form = if key.salt.is_none() && widths == Some(8) { KeyForm::EightBytes } else { KeyForm::Words };
         let settings = stoa_sql::fulltext::settings::Settings::read(&index.options)?;
         let fields = index.parts.iter().enumerate().map(|(n, part)| {
+            let of_kind = |kind| TokenizerOptions { kind, ..TokenizerOptions::default() };
             let tokenizer = match part.ty.ty {
-                PgType::Tsvector => TokenizerOptions { kind: TokenizerKind::Lexemes, ..TokenizerOptions::default() },
-                _ => settings.tokenizer.clone(),
+                PgType::Tsvector => of_kind(TokenizerKind::Lexemes),
+                _ if part.is_text() => settings.tokenizer.clone(),
+                _ => of_kind(TokenizerKind::Items { version: stoa_pg::items::VERSION }),
             };
             FieldDefinition { name: format!("f{n}"), tokenizer }
         });

@@ -1,16 +1,18 @@
-//! The texts of rows: what an index has of them.
+//! The texts of rows, and their lexemes and items: what an index has of them.
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringViewArray};
 use std::sync::Arc;
 use stoa_fulltext::{FieldText, Words};
+use stoa_pg::items::Class;
 use stoa_pg::textsearch::vector::Vector;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 use stoa_sql::bind::function::same_expr;
 use stoa_sql::bind::{BindContext, bind_table_expr};
 use stoa_sql::typed::evaluator::TableEvaluator;
+use stoa_sql::typed::guard::only_where;
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
 use stoa_sql::typed::walk;
-use stoa_table::catalog::{CatalogSnapshot, ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
+use stoa_table::catalog::{CatalogSnapshot, ColumnId, IndexDescriptor, IndexKey, IndexPart, TableDescriptor};
 use stoa_table::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
 
 /// Where a part of the index comes from.
@@ -22,6 +24,16 @@ enum Source {
     Computed(usize),
 }
 
+/// What words a part has.
+#[derive(Clone, PartialEq, Debug)]
+enum Kind {
+    /// Those that its text is cut into.
+    Text,
+    /// Those of a `tsvector`.
+    Lexemes,
+    Items(Class),
+}
+
 /// How the texts of an index are read from rows of its table. Stays right while the table's rows stay where they are: columns are
 /// known by id.
 pub struct RowTexts {
@@ -31,8 +43,8 @@ pub struct RowTexts {
     evaluator: Option<TableEvaluator>,
     /// The last expression says whether the index has the row.
     predicate: bool,
-    /// By part: whether it is a `tsvector`, whose words come cut.
-    lexemes: Vec<bool>,
+    /// By part.
+    kinds: Vec<Kind>,
     /// By part: what stands for it in a statement, over columns whose ids are those in the table.
     exprs: Vec<Expr>,
     /// Columns of the predicate and of the parts that are expressions.
@@ -45,13 +57,19 @@ impl std::fmt::Debug for RowTexts {
     }
 }
 
+/// What some rows have in one part.
+#[derive(Debug)]
+enum PartTexts {
+    Texts(StringViewArray),
+    /// Words that come cut; none of NULL.
+    Words(Vec<Option<Words>>),
+}
+
 /// The texts of some rows, with their keys.
 #[derive(Debug)]
 pub struct Texts {
     pub keys: KeyList,
-    parts: Vec<StringViewArray>,
-    /// By part: the words of each row, if they come cut.
-    words: Vec<Option<Vec<Words>>>,
+    parts: Vec<PartTexts>,
     included: Option<BooleanArray>,
 }
 
@@ -64,10 +82,10 @@ impl Texts {
         {
             return false;
         }
-        out.extend(self.parts.iter().zip(&self.words).map(|(part, words)| match words {
-            _ if part.is_null(row) => FieldText::Nothing,
-            Some(words) => words.get(row).map_or(FieldText::Nothing, FieldText::Words),
-            None => FieldText::Text(part.value(row)),
+        out.extend(self.parts.iter().map(|part| match part {
+            PartTexts::Texts(texts) if texts.is_null(row) => FieldText::Nothing,
+            PartTexts::Texts(texts) => FieldText::Text(texts.value(row)),
+            PartTexts::Words(words) => words.get(row).and_then(Option::as_ref).map_or(FieldText::Nothing, FieldText::Words),
         }));
         true
     }
@@ -99,9 +117,10 @@ impl RowTexts {
                 read.len() - 1
             }
         };
+        let kinds: Vec<Kind> = index.parts.iter().map(kind_of).collect();
         let mut parts = Vec::with_capacity(index.parts.len());
         let mut stand = Vec::with_capacity(index.parts.len());
-        for part in &index.parts {
+        for (part, kind) in index.parts.iter().zip(&kinds) {
             match &part.key {
                 IndexKey::Column(id) => {
                     parts.push(Source::Column(position(*id)));
@@ -110,7 +129,7 @@ impl RowTexts {
                 IndexKey::Expr(sql) => {
                     let mut expr = bind_table_expr(&bind, table, sql)?;
                     stand.push(expr.clone());
-                    if expr.ty.arrow != SqlType::new(PgType::Text).arrow {
+                    if !matches!(kind, Kind::Items(_)) && expr.ty.arrow != SqlType::new(PgType::Text).arrow {
                         expr = Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: true }, SqlType::new(PgType::Text));
                     }
                     parts.push(Source::Computed(exprs.len()));
@@ -119,7 +138,9 @@ impl RowTexts {
             }
         }
         if let Some(sql) = &index.predicate {
-            exprs.push(bind_table_expr(&bind, table, sql)?);
+            let predicate = bind_table_expr(&bind, table, sql)?;
+            only_where(&eval, Some(&predicate), &mut exprs);
+            exprs.push(predicate);
         }
         let mut used: Vec<ColId> = Vec::new();
         exprs.iter().for_each(|e| walk::columns_of(e, &mut used));
@@ -138,20 +159,28 @@ impl RowTexts {
             Some(TableEvaluator::new(&eval, &[], &columns, &exprs)?)
         };
         let source = ColumnSource::Table(Arc::new(RowCodec::new(table)?));
-        let lexemes = index.parts.iter().map(|p| p.ty.ty == PgType::Tsvector).collect();
-        Ok(Self { source, read, parts, evaluator, predicate: index.predicate.is_some(), lexemes, exprs: stand, computed_of })
+        Ok(Self { source, read, parts, evaluator, predicate: index.predicate.is_some(), kinds, exprs: stand, computed_of })
     }
 
     /// The part that holds a document, a `tsvector`, over columns whose ids are those in the table.
     #[must_use]
     pub fn part_of(&self, document: &Expr) -> Option<usize> {
-        self.exprs.iter().zip(&self.lexemes).position(|(own, lexemes)| *lexemes && own == document)
+        self.exprs.iter().zip(&self.kinds).position(|(own, kind)| *kind == Kind::Lexemes && own == document)
+    }
+
+    /// The part that holds the items of a value, over columns whose ids are those in the table, and which items those are.
+    #[must_use]
+    pub fn items_of(&self, value: &Expr) -> Option<(usize, &Class)> {
+        self.exprs.iter().zip(&self.kinds).enumerate().find_map(|(part, (own, kind))| match kind {
+            Kind::Items(class) if same_expr(own, value) => Some((part, class)),
+            _ => None,
+        })
     }
 
     /// Whether a part is the text that an expression gives, over columns whose ids are those in the table.
     #[must_use]
     pub fn is_part(&self, part: usize, text: &Expr) -> bool {
-        self.lexemes.get(part) == Some(&false) && self.exprs.get(part).is_some_and(|own| same_expr(own, text))
+        self.kinds.get(part) == Some(&Kind::Text) && self.exprs.get(part).is_some_and(|own| same_expr(own, text))
     }
 
     /// By part: whether its words may end by their age while the row stays, which files do not follow. `None`: so may what an expression
@@ -201,34 +230,54 @@ impl RowTexts {
             Some(evaluator) => evaluator.evaluate(columns.clone(), keys.len())?,
             None => Vec::new(),
         };
-        let text = |array: Option<&ArrayRef>| -> PgResult<StringViewArray> {
-            array.and_then(|a| a.as_string_view_opt()).cloned().ok_or_else(|| PgError::internal("a part of a full text index is no text"))
+        let missing = || PgError::internal("a part of a full text index is missing");
+        let text = |array: &ArrayRef| -> PgResult<StringViewArray> {
+            array.as_string_view_opt().cloned().ok_or_else(|| PgError::internal("a part of a full text index is no text"))
         };
         let mut parts = Vec::with_capacity(self.parts.len());
-        for part in &self.parts {
-            parts.push(match part {
-                Source::Column(at) => text(columns.get(*at))?,
-                Source::Computed(at) => text(computed.get(*at))?,
+        for (part, kind) in self.parts.iter().zip(&self.kinds) {
+            let values = match part {
+                Source::Column(at) => columns.get(*at),
+                Source::Computed(at) => computed.get(*at),
+            };
+            let values = values.ok_or_else(missing)?;
+            parts.push(match kind {
+                Kind::Text => PartTexts::Texts(text(values)?),
+                Kind::Lexemes => PartTexts::Words(text(values)?.iter().map(|v| v.map(words_of).transpose()).collect::<PgResult<_>>()?),
+                Kind::Items(class) => PartTexts::Words(
+                    class.items(values.as_ref())?.into_iter().map(|items| items.map(|items| words_of_items(&items))).collect(),
+                ),
             });
-        }
-        let mut words = Vec::with_capacity(parts.len());
-        for (part, lexemes) in parts.iter().zip(&self.lexemes) {
-            words.push(if *lexemes { Some(part.iter().map(words_of).collect::<PgResult<Vec<_>>>()?) } else { None });
         }
         let included = match (self.predicate, computed.last()) {
             (true, Some(last)) => last.as_boolean_opt().cloned(),
             _ => None,
         };
-        Ok(Texts { keys, parts, words, included })
+        Ok(Texts { keys, parts, included })
     }
 }
 
+/// What words a part of an index has.
+fn kind_of(part: &IndexPart) -> Kind {
+    match part.class_of_items() {
+        Some(class) => Kind::Items(class),
+        None if part.ty.ty == PgType::Tsvector => Kind::Lexemes,
+        None => Kind::Text,
+    }
+}
+
+/// Items as words, which stand nowhere.
+fn words_of_items(items: &[String]) -> Words {
+    let mut out = Words::default();
+    items.iter().for_each(|item| out.push(item, 0, 0, 0));
+    out
+}
+
 /// The lexemes of a document in the order of their positions. Those without a position are in no phrase: they stand far apart.
-fn words_of(vector: Option<&str>) -> PgResult<Words> {
+fn words_of(vector: &str) -> PgResult<Words> {
     const NOWHERE: u32 = 1 << 20;
     const APART: u32 = 1 << 15;
     let mut out = Words::default();
-    let Some(vector) = vector else { return Ok(out) };
     let vector = Vector::stored(vector)?;
     let mut all: Vec<(u32, &str)> = Vec::new();
     let mut loose = 0;

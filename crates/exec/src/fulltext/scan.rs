@@ -13,7 +13,7 @@ pub use stoa_sql::fulltext::SCORE;
 use stoa_sql::fulltext::matching::{MATCH_FUNCTION, MatchConfig, renumbered, text_error};
 use stoa_table::TableId;
 use stoa_table::access::Predicate;
-use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, TableDescriptor};
 
 /// What reading a row costs that a search has found, in rows of a sequential scan; and what the search costs itself.
 const ROW_COST: f64 = 5.0;
@@ -266,7 +266,8 @@ pub fn choose(
         let mut answered = Vec::new();
         let mut queries = Vec::new();
         for (n, filter) in exprs.iter().enumerate() {
-            let part = |document: &Expr| part_of(document, index, &|part| computed(at, part), column);
+            let of_lexemes = |part: &IndexPart| part.ty.ty == PgType::Tsvector;
+            let part = |document: &Expr| part_of(document, index, &of_lexemes, &|part| computed(at, part), column);
             let Some((query, exact)) = super::tsquery::answer(filter, &part) else { continue };
             // A filter that stays is applied to the rows found.
             queries.push(query);
@@ -296,7 +297,13 @@ pub fn choose(
             };
             let fields = super::columns::Fields { field: &field, column };
             let answers = exprs.iter().zip(filters.predicates).enumerate().filter(|(n, _)| !answered.contains(n));
-            let narrowing = answers.filter_map(|(_, (filter, predicate))| super::columns::answer(filter, predicate, &fields));
+            let of_items = |value: &Expr| {
+                let place = part_of(value, index, &|part| !part.is_text(), &|part| computed(at, part), column)?;
+                Some((place, index.parts.get(place)?.class_of_items()?))
+            };
+            let narrowing = answers.filter_map(|(_, (filter, predicate))| {
+                super::columns::answer(filter, predicate, &fields).or_else(|| super::items::answer(filter, &of_items))
+            });
             // Looking through all words costs more than it saves beside a search. None of them says how well a row fits.
             let worth = |query: &Query| {
                 let mut words = true;
@@ -306,7 +313,7 @@ pub fn choose(
             let narrowing: Vec<Query> = narrowing.filter(worth).collect();
             queries.extend(narrowing.into_iter().map(|query| Query::Boost(Box::new(query), 0.0)));
         }
-        if queries.is_empty() || best.as_ref().is_some_and(|b| b.queries >= queries.len()) {
+        if queries.is_empty() || best.as_ref().is_some_and(|b| b.queries > queries.len() || (looks && b.queries == queries.len())) {
             continue;
         }
         let count = queries.len();
@@ -315,6 +322,10 @@ pub fn choose(
             Some(files) => files.generation().estimate(&query).map_err(text_error).unwrap_or(1000) as f64,
             None => 1000.0,
         };
+        // Of indexes that answer as many conditions, the first has the score; without one, it is that which finds the fewest rows.
+        if best.as_ref().is_some_and(|b| b.queries == count && (b.looks || b.search.rows <= rows)) {
+            continue;
+        }
         let fields = index.parts.iter().map(|p| part_name(table, &p.key)).collect();
         let what = IndexSearch::Index(IndexQuery { index: index.storage, query: Arc::new(query), name: index.name.clone(), fields, rows });
         best = Some(TextPath { search: Search { what, rows }, answered, queries: count, looks });
@@ -395,7 +406,7 @@ fn sought_by(
 }
 
 /// The conditions that must hold, all or one of them: those of AND and OR, and of what [`stoa_sql::typed::guard`] makes of these.
-fn parts_of_condition(filter: &Expr) -> Option<(bool, Vec<&Expr>)> {
+pub(super) fn parts_of_condition(filter: &Expr) -> Option<(bool, Vec<&Expr>)> {
     let boolean = |e: &Expr| if let Expr::Literal(ScalarValue::Boolean(value), _) = e { *value } else { None };
     match filter {
         Expr::BinaryExpr(both) if matches!(both.op, Operator::And | Operator::Or) => {
@@ -432,21 +443,20 @@ fn is_match(call: &ScalarFunction) -> bool {
     call.func.name().split('#').next() == Some(MATCH_FUNCTION)
 }
 
-/// The part of an index that holds a document, a `tsvector`.
+/// The part of an index that is a value, among those that `fit`.
 fn part_of(
-    document: &Expr,
+    value: &Expr,
     index: &IndexDescriptor,
+    fits: &dyn Fn(&IndexPart) -> bool,
     computed: &dyn Fn(usize) -> Option<Expr>,
     column: &dyn Fn(&str) -> Option<ColumnId>,
 ) -> Option<usize> {
-    if let Expr::Column(c) = document {
+    if let Expr::Column(c) = value {
         let id = column(&c.name)?;
-        return index.parts.iter().position(|p| p.ty.ty == PgType::Tsvector && matches!(&p.key, IndexKey::Column(own) if *own == id));
+        return index.parts.iter().position(|p| fits(p) && matches!(&p.key, IndexKey::Column(own) if *own == id));
     }
-    let document = by_id(document, column)?;
-    (0..index.parts.len()).find(|part| {
-        index.parts.get(*part).is_some_and(|p| p.ty.ty == PgType::Tsvector) && computed(*part).is_some_and(|own| own == document)
-    })
+    let value = by_id(value, column)?;
+    (0..index.parts.len()).find(|part| index.parts.get(*part).is_some_and(fits) && computed(*part).is_some_and(|own| own == value))
 }
 
 /// An expression over columns that are called by their ids in the table, as those of indexes are.

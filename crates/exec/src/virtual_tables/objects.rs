@@ -19,6 +19,7 @@ use stoa_table::catalog::ViewDescriptor;
 pub const HEAP_AM: u32 = 2;
 
 pub const BTREE_AM: u32 = 403;
+pub const GIN_AM: u32 = 2742;
 /// The access method of full text indexes, and the one operator class that it has.
 pub const FULLTEXT_AM: u32 = 9_100;
 pub const FULLTEXT_CLASS: u32 = 9_101;

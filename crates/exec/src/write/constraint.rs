@@ -20,7 +20,7 @@ use stoa_table::catalog::{ColumnDescriptor, ColumnId, IndexDescriptor, IndexKey,
 /// How many rows pass, and what the next one fails.
 ///
 /// # Errors
-/// What a CHECK raises while it is computed.
+/// What a CHECK raises while it is computed, or what an index of items has of a row.
 pub fn first_failure(writer: &TableWriter, rows: &Rows) -> PgResult<(usize, Option<PgError>)> {
     if let Some(expiry) = &writer.expiry {
         expiry.check(rows)?;
@@ -49,6 +49,12 @@ pub fn first_failure(writer: &TableWriter, rows: &Rows) -> PgResult<(usize, Opti
             limit = row;
             failure = Some(Failure::Check(at));
         }
+    }
+    if let Some(items) = &writer.items {
+        match limit < rows.len() {
+            true => items.evaluate(&rows.at(&(0..limit).collect::<Vec<_>>())?)?,
+            false => items.evaluate(rows)?,
+        };
     }
     let error = failure.map(|f| f.error(writer, rows, limit)).transpose()?;
     Ok((limit, error))

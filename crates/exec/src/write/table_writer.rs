@@ -13,6 +13,7 @@ use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
 use stoa_sql::bind::{BindContext, bind_generated, bind_table_expr};
 use stoa_sql::typed::evaluator::TableEvaluator;
 use stoa_sql::typed::guard::{as_test, only_where};
+use stoa_sql::typed::raises::may_raise;
 use stoa_sql::typed::tree::{ColId, Expr};
 use stoa_sql::typed::walk;
 use stoa_sql::typed::walk::is_lasting;
@@ -179,6 +180,8 @@ pub struct TableWriter {
     pub codec: Arc<RowCodec>,
     pub indexes: Arc<[IndexWriter]>,
     pub checks: Arc<[Check]>,
+    /// What indexes of items compute of a row, where that may raise: they are written when it is too late to refuse the row.
+    pub items: Option<Arc<Compiled>>,
     generated: Option<Arc<Generated>>,
     /// When rows end by themselves.
     pub expiry: Option<Arc<Expiry>>,
@@ -199,6 +202,7 @@ struct Generated {
 struct Shape {
     indexes: Arc<[IndexWriter]>,
     checks: Arc<[Check]>,
+    items: Option<Arc<Compiled>>,
     generated: Option<Arc<Generated>>,
     expiry: Option<Arc<Expiry>>,
 }
@@ -258,6 +262,15 @@ impl Shape {
         }
         // PostgreSQL checks them by name.
         checks.sort_by(|a, b| a.name.name.cmp(&b.name.name));
+        let mut items = Vec::new();
+        for index in table.indexes.iter().filter(|i| i.is_fulltext() && i.parts.iter().any(|part| part.class_of_items().is_some())) {
+            let exprs = index.parts.iter().filter_map(|part| if let IndexKey::Expr(sql) = &part.key { Some(sql) } else { None });
+            let mut exprs = exprs.map(|sql| bind(binding.ctx, table, sql)).collect::<PgResult<Vec<_>>>()?;
+            let predicate = index.predicate.as_deref().map(|sql| bind(binding.ctx, table, sql)).transpose()?;
+            only_where(&binding.ctx.eval, predicate.as_ref(), &mut exprs);
+            items.extend(exprs.into_iter().chain(predicate).filter(|expr| may_raise(&binding.ctx.eval, expr)));
+        }
+        let items = if items.is_empty() { None } else { Some(Arc::new(binding.compiled(table, &items)?)) };
         let (mut columns, mut exprs, mut uses) = (Vec::new(), Vec::new(), Vec::new());
         for column in table.live_columns() {
             if let Some(expr) = bind_generated(&bind_context(binding.ctx), table, column)? {
@@ -271,7 +284,7 @@ impl Shape {
         let generated =
             if columns.is_empty() { None } else { Some(Arc::new(Generated { columns, uses, compiled: binding.compiled(table, &exprs)? })) };
         let expiry = Expiry::of(&binding.ctx.catalog, table)?.map(Arc::new);
-        Ok(Self { indexes: indexes.into(), checks: checks.into(), generated, expiry })
+        Ok(Self { indexes: indexes.into(), checks: checks.into(), items, generated, expiry })
     }
 }
 
@@ -285,8 +298,8 @@ impl TableWriter {
                 .hint("Use stoa shell, or CREATE FOREIGN TABLE to map its cells to columns."));
         }
         let codec = RowCodec::of(table)?;
-        let Shape { indexes, checks, generated, expiry } = Shape::of(ctx, table)?;
-        Ok(Self { ctx: ctx.clone(), table: Arc::clone(table), codec, indexes, checks, generated, expiry, policies: None })
+        let Shape { indexes, checks, items, generated, expiry } = Shape::of(ctx, table)?;
+        Ok(Self { ctx: ctx.clone(), table: Arc::clone(table), codec, indexes, checks, items, generated, expiry, policies: None })
     }
 
     /// Adds what a source does not give: row ids, NULLs.

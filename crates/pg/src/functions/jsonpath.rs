@@ -4,8 +4,8 @@
 
 mod datetime;
 mod eval;
-mod parse;
-mod syntax;
+pub(crate) mod parse;
+pub(crate) mod syntax;
 
 use crate::args::{Arg, Bool, Bytes, Call, Kernel, Kind, Reader, Text, arg};
 use crate::error::{PgError, PgResult};

@@ -28,6 +28,7 @@ const ORDERS: &[(&str, &[&str])] = &[
             "operators",
             "textsearch",
             "functions",
+            "items",
         ],
     ),
     ("table", &["clock", "failure", "catalog", "row", "services", "tables", "feed", "txn", "raw", "column_cache", "access", "statistics"]),

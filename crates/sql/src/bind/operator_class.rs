@@ -4,7 +4,7 @@
 //! PostgreSQL takes by default.
 
 use super::name_parts;
-use crate::catalog::opclass::{named, takes};
+use crate::catalog::opclass::{GIN, named, takes};
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_syntax::ast::{Ident, ObjectName};
 
@@ -42,13 +42,7 @@ pub fn class_of(method: &str, class: &ObjectName, ty: &PgType) -> PgResult<Optio
     let found: Option<(bool, bool)> = match method {
         "btree" if BTREE_OTHERS.contains(&name) => Some((false, false)),
         "btree" => named(name).map(|class| (takes(class, ty), class.is_own)),
-        // Those of documents, which full text indexes are of, and of types whose indexes are refused as such.
-        "gin" => match name {
-            "tsvector_ops" => Some((*ty == PgType::Tsvector, true)),
-            "jsonb_ops" | "jsonb_path_ops" => Some((*ty == PgType::Jsonb, true)),
-            "array_ops" => Some((ty.is_array(), true)),
-            _ => None,
-        },
+        "gin" => GIN.iter().find(|class| class.name == name).map(|class| (takes(class, ty), class.is_own)),
         "gist" if name == "tsvector_ops" => Some((*ty == PgType::Tsvector, true)),
         _ => None,
     };
@@ -68,9 +62,9 @@ pub fn class_of(method: &str, class: &ObjectName, ty: &PgType) -> PgResult<Optio
 
 /// # Errors
 /// 42804 if a class that an index column has does not take the column's new type.
-pub fn check_kept(class: Option<&str>, ty: &PgType) -> PgResult<()> {
+pub fn check_kept(method: &str, class: Option<&str>, ty: &PgType) -> PgResult<()> {
     match class {
-        Some(class) => class_of("btree", &ObjectName::from(vec![Ident::new(class)]), ty).map(|_| ()),
+        Some(class) => class_of(method, &ObjectName::from(vec![Ident::new(class)]), ty).map(|_| ()),
         None => Ok(()),
     }
 }

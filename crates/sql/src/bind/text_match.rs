@@ -187,7 +187,7 @@ impl Binder<'_> {
             _ => false,
         };
         let places = |i: &IndexDescriptor| -> Option<Vec<usize>> {
-            let place = |column: &Expr| i.parts.iter().position(|part| part.ty.ty != PgType::Tsvector && is_of(part, column));
+            let place = |column: &Expr| i.parts.iter().position(|part| part.is_text() && is_of(part, column));
             own.iter().map(place).collect()
         };
         let mut searchable = table.indexes.iter().filter(|i| i.is_fulltext() && i.state == IndexState::Readable);

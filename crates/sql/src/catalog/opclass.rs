@@ -1,4 +1,4 @@
-//! Operator classes of btree indexes: which there are, which types each takes, and which is a type's own.
+//! Operator classes of btree and gin indexes: which there are, which types each takes, and which is a type's own.
 //!
 //! Stoa has one order for each type, that of PostgreSQL under the collation C, which all classes of a type mean: they are names.
 
@@ -54,6 +54,20 @@ pub const BTREE: &[OperatorClass] = &[
     class(10_044, "varchar_ops", 1994, PgType::Text, false),
     class(4218, "varchar_pattern_ops", 2095, PgType::Text, false),
 ];
+
+/// Those of gin, by name.
+pub const GIN: &[OperatorClass] = &[
+    class(10_064, "array_ops", 2745, PgType::AnyArray, true),
+    class(10_090, "jsonb_ops", 4036, PgType::Jsonb, true),
+    class(10_091, "jsonb_path_ops", 4037, PgType::Jsonb, false),
+    class(10_073, "tsvector_ops", 3659, PgType::Tsvector, true),
+];
+
+/// The class of gin that an index column has: that of a name, or without one that of its type.
+#[must_use]
+pub fn of_gin(name: Option<&str>, ty: &PgType) -> Option<&'static OperatorClass> {
+    GIN.iter().find(|class| name.map_or(class.is_own && takes(class, ty), |name| class.name == name))
+}
 
 /// The class with a name.
 #[must_use]

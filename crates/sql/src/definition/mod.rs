@@ -21,7 +21,8 @@ use crate::catalog::names::{class_name, qualified, shown_relation};
 use crate::typed::tree::{ColId, Expr, ExprKind};
 use stoa_pg::{EvalContext, PgResult};
 use stoa_table::catalog::{
-    CatalogSnapshot, ColumnId, ConstraintName, ForeignKeyAction, IndexDescriptor, IndexKey, Oid, PUBLIC_OID, Relation, TableDescriptor,
+    CatalogSnapshot, ColumnId, ConstraintName, FULLTEXT_METHOD, ForeignKeyAction, IndexDescriptor, IndexKey, Oid, PUBLIC_OID, Relation,
+    TableDescriptor,
 };
 
 /// Parameters of this beginning are about the table that PostgreSQL keeps long values in.
@@ -211,7 +212,13 @@ impl Definitions<'_> {
                 out.push_str(" NULLS NOT DISTINCT");
             }
             let salt = index.salt_buckets.map(|n| ("salt_buckets".to_owned(), n.to_string()));
-            let options: Vec<String> = index.options.iter().chain(&salt).map(|(name, value)| format!("{name}='{value}'")).collect();
+            // Full text has options of its own, which are texts.
+            let word = |value: &str| index.method != FULLTEXT_METHOD && quote_name(value) == value;
+            let shown = |(name, value): &(String, String)| match word(value) {
+                true => format!("{name}={value}"),
+                false => format!("{name}='{value}'"),
+            };
+            let options: Vec<String> = index.options.iter().chain(&salt).map(shown).collect();
             if !options.is_empty() {
                 out.push_str(&format!(" WITH ({})", options.join(", ")));
             }

@@ -1,5 +1,6 @@
 //! Typed expressions to DataFusion's.
 
+use crate::typed::constant;
 use crate::typed::deeper;
 use crate::typed::guard::in_branches;
 use crate::typed::raises::{may_raise, own_cost, raises_itself};
@@ -32,7 +33,11 @@ pub struct ExprPlanner<'a> {
 }
 
 fn is_constant(e: &Expr) -> bool {
-    matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_))
+    match &e.kind {
+        ExprKind::Const(_) | ExprKind::Param(_) => true,
+        ExprKind::Array(items) => items.iter().all(is_constant),
+        _ => false,
+    }
 }
 
 /// The type that holds the values of two integer types that differ.
@@ -125,6 +130,13 @@ impl ExprPlanner<'_> {
                 },
             },
             ExprKind::Cast { .. } if let Some(arg) = e.relabelled() => self.expr(arg)?,
+            // As a constant that is written as such.
+            ExprKind::Array(_)
+                if is_constant(e)
+                    && let Ok(Some(value)) = constant::evaluate_with(self.eval, self.params, e) =>
+            {
+                DfExpr::Literal(value, None)
+            }
             ExprKind::Func { .. }
             | ExprKind::Cast { .. }
             | ExprKind::Extreme { .. }

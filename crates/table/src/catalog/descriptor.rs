@@ -7,6 +7,7 @@ use super::mapping::{CELLS, Mapping};
 use super::policy::RowSecurity;
 use serde::{Deserialize, Serialize};
 use stoa_encoding::keyside::raw::delimited_in_order;
+use stoa_pg::items::Class;
 use stoa_pg::{PgType, SqlType};
 use stoa_store::{FamilyId, FamilyOptions, Layout, TableId};
 
@@ -22,6 +23,8 @@ pub const INFORMATION_SCHEMA_OID: Oid = 13_000;
 pub const STORAGE_PREFIX: &str = "stoa_materialized_";
 /// The method of full text indexes.
 pub const FULLTEXT_METHOD: &str = "fulltext";
+/// The method of full text indexes of lexemes and of items.
+pub const GIN_METHOD: &str = "gin";
 
 /// A column's number for its whole life: from 1, never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -403,7 +406,7 @@ pub struct IndexDescriptor {
     /// The constraint is the PRIMARY KEY: a deferrable one is not the row's place.
     #[serde(default)]
     pub primary: bool,
-    /// `btree` or `fulltext`.
+    /// `btree`, `fulltext` or `gin`.
     pub method: String,
     pub options: Vec<(String, String)>,
     /// 2 to 256.
@@ -416,11 +419,25 @@ pub struct IndexPart {
     pub key: IndexKey,
     #[serde(with = "crate::catalog::descriptor::serde_sql_type")]
     pub ty: SqlType,
-    /// The operator class, where it is not the type's own: to be shown; the order is the same.
+    /// The operator class, where it is not the type's own: of btree indexes to be shown, as the order is the same.
     #[serde(default)]
     pub class: Option<String>,
     pub descending: bool,
     pub nulls_first: bool,
+}
+
+impl IndexPart {
+    /// Whether a full text index has it as a text that is cut into words.
+    #[must_use]
+    pub fn is_text(&self) -> bool {
+        self.ty.ty != stoa_pg::PgType::Tsvector && self.class_of_items().is_none()
+    }
+
+    /// Which items a full text index has of it, if it has those.
+    #[must_use]
+    pub fn class_of_items(&self) -> Option<Class> {
+        Class::of(&self.ty, self.class.as_deref())
+    }
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -491,10 +508,10 @@ pub struct SequenceDescriptor {
 }
 
 impl IndexDescriptor {
-    /// Whether it is an index of words: its files are not a table of the store.
+    /// Whether it is an index of words, or of lexemes or items: its files are not a table of the store.
     #[must_use]
     pub fn is_fulltext(&self) -> bool {
-        self.method == FULLTEXT_METHOD
+        self.method == FULLTEXT_METHOD || self.method == GIN_METHOD
     }
 
     /// Whether two rows may have one key for a while: entries are those of an index that is not unique.

@@ -1,12 +1,14 @@
 //! `pg_class`: tables, indexes, views and sequences, and the relations of this module themselves.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{BTREE_AM, HEAP_AM, acl, has_triggers, indexed, indexes, referenced_tables, row_type_oid, storage_options};
+use super::super::objects::{
+    BTREE_AM, FULLTEXT_AM, GIN_AM, HEAP_AM, acl, has_triggers, indexed, indexes, referenced_tables, row_type_oid, storage_options,
+};
 use crate::environment::StatementContext;
 use std::collections::HashSet;
 use stoa_pg::PgResult;
 use stoa_sql::system_relations as definitions;
-use stoa_table::catalog::{INFORMATION_SCHEMA_OID, PG_CATALOG_OID, Relation, RightsOf};
+use stoa_table::catalog::{FULLTEXT_METHOD, GIN_METHOD, INFORMATION_SCHEMA_OID, IndexDescriptor, PG_CATALOG_OID, Relation, RightsOf};
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
@@ -63,7 +65,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 "i",
                 natts,
                 vec![
-                    ("relam", V::Oid(BTREE_AM)),
+                    ("relam", V::Oid(access_method(index.index))),
                     ("relpersistence", persistence(table.temporary)),
                     ("reltuples", rows(table.oid)),
                     ("reloptions", index.index.map_or(V::Null, |i| storage_options(&i.options))),
@@ -166,4 +168,13 @@ fn class_row(
     }
     cells.extend(more);
     t.row(cells);
+}
+
+/// The access method of an index; of a primary key without an index of its own, btree.
+fn access_method(index: Option<&IndexDescriptor>) -> u32 {
+    match index.map(|index| index.method.as_str()) {
+        Some(GIN_METHOD) => GIN_AM,
+        Some(FULLTEXT_METHOD) => FULLTEXT_AM,
+        _ => BTREE_AM,
+    }
 }

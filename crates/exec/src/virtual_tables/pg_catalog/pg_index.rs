@@ -5,7 +5,7 @@ use super::super::objects::{FULLTEXT_CLASS, Indexed, ShownIndex, indexed, indexe
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::opclass;
-use stoa_table::catalog::{ColumnId, IndexKey, TableDescriptor};
+use stoa_table::catalog::{ColumnId, GIN_METHOD, IndexKey, IndexPart, TableDescriptor};
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
@@ -27,6 +27,10 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
 fn classes(table: &TableDescriptor, shown: &ShownIndex<'_>) -> Vec<u32> {
     let own = |ty: &stoa_pg::PgType| opclass::own(ty).map_or(0, |class| class.oid);
     match shown.index {
+        Some(index) if index.method == GIN_METHOD => {
+            let class = |part: &IndexPart| opclass::of_gin(part.class.as_deref(), &part.ty.ty).map_or(0, |class| class.oid);
+            index.parts.iter().map(class).collect()
+        }
         Some(index) if index.is_fulltext() => vec![FULLTEXT_CLASS; index.parts.len()],
         Some(index) => index
             .parts

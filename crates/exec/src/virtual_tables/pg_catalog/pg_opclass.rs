@@ -1,11 +1,11 @@
 //! `pg_opclass`: the operator classes of indexes.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{BTREE_AM, FULLTEXT_AM, FULLTEXT_CLASS};
+use super::super::objects::{BTREE_AM, FULLTEXT_AM, FULLTEXT_CLASS, GIN_AM};
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::names::OWNER;
-use stoa_sql::catalog::opclass::{ARRAYS, BTREE};
+use stoa_sql::catalog::opclass::{ARRAYS, BTREE, GIN};
 use stoa_table::catalog::PG_CATALOG_OID;
 
 /// Adds the rows.
@@ -25,6 +25,9 @@ pub fn fill(_: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     };
     for class in BTREE.iter().chain([&ARRAYS]) {
         row(class.oid, BTREE_AM, class.name, class.family, class.takes.oid(), class.is_own);
+    }
+    for class in GIN {
+        row(class.oid, GIN_AM, class.name, class.family, class.takes.oid(), class.is_own);
     }
     row(FULLTEXT_CLASS, FULLTEXT_AM, "fulltext_ops", 0, stoa_pg::PgType::Text.oid(), true);
     Ok(())

@@ -11,9 +11,10 @@ use stoa_exec::environment::StatementContext;
 use stoa_exec::fulltext::matching::MATCH_FUNCTION;
 use stoa_exec::fulltext::read::{Requested, RowOrder, SearchRequest, SearchRows, SomeRows};
 use stoa_exec::fulltext::scan::Match;
-use stoa_exec::fulltext::{TextIndexes, tsquery};
+use stoa_exec::fulltext::{TextIndex, TextIndexes, items, tsquery};
 use stoa_exec::nodes::scan_output::ScanTable;
 use stoa_fulltext::Query;
+use stoa_pg::items::Class;
 use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind, TableScan};
 use stoa_sql::typed::walk::columns_of;
@@ -49,6 +50,13 @@ enum Part {
         field: usize,
         query: ScalarSource,
     },
+    /// Items that a row must have for `value OPERATOR constant`, or with `= any` for `constant = ANY (value)`, to hold: the filter stays.
+    Items {
+        field: usize,
+        class: Class,
+        operator: String,
+        constant: ScalarSource,
+    },
 }
 
 impl TextRead {
@@ -62,21 +70,18 @@ impl TextRead {
         order: RowOrder,
     ) -> PgResult<Option<(Self, Vec<usize>)>> {
         let table = &scan.table;
-        let mut found: Option<(&IndexDescriptor, Vec<Part>, Vec<usize>)> = None;
+        let mut found: Option<(&IndexDescriptor, Vec<(usize, Part)>)> = None;
         // Whether a partial index has the rows is the planner's business.
         for index in table.indexes.iter().filter(|i| i.is_fulltext() && i.state == IndexState::Readable && i.predicate.is_none()) {
-            let (mut parts, mut answered) = (Vec::new(), Vec::new());
+            let mut parts = Vec::new();
             for (at, filter) in filters.iter().enumerate() {
-                if let Some(part) = Part::of(eval, text, scan, index, filter)? {
-                    parts.push(part);
-                    answered.push(at);
-                }
+                parts.extend(Part::of(eval, text, scan, index, filter)?.map(|part| (at, part)));
             }
-            if parts.len() > found.as_ref().map_or(0, |(_, known, _)| known.len()) {
-                found = Some((index, parts, answered));
+            if parts.len() > found.as_ref().map_or(0, |(_, known)| known.len()) {
+                found = Some((index, parts));
             }
         }
-        let Some((index, parts, answered)) = found else { return Ok(None) };
+        let Some((index, parts)) = found else { return Ok(None) };
         // Keys, other indexes and columns of this one are weighed by the planner.
         let mut weighed: Vec<ColumnId> = table.key.iter().map(|k| k.column).take(1).collect();
         for other in table.indexes.iter().filter(|i| i.state == IndexState::Readable) {
@@ -93,7 +98,8 @@ impl TextRead {
                 }
             }
         }
-        for (_, filter) in filters.iter().enumerate().filter(|(at, _)| !answered.contains(at)) {
+        let is_used = |at: usize| parts.iter().any(|(used, _)| *used == at);
+        for (_, filter) in filters.iter().enumerate().filter(|(at, _)| !is_used(*at)) {
             // Other indexes may answer it, and have their share in the score.
             if filter.any(&mut |e| matches!(&e.kind, ExprKind::Func { func, .. } if func.0.name == MATCH_FUNCTION)) {
                 return Ok(None);
@@ -104,6 +110,8 @@ impl TextRead {
                 return Ok(None);
             }
         }
+        let answered = parts.iter().filter(|(_, part)| !matches!(part, Part::Items { .. })).map(|(at, _)| *at).collect();
+        let parts = parts.into_iter().map(|(_, part)| part).collect();
         let (share, misses) = (AtomicU32::new(FIRST_SHARE.to_bits()), AtomicU32::new(0));
         Ok(Some((Self { storage: index.storage, name: index.name.clone(), parts, order, share, misses }, answered)))
     }
@@ -121,6 +129,12 @@ impl TextRead {
                         Some((query, true)) => queries.push(query),
                         _ => return Ok(None),
                     }
+                }
+                Part::Items { field, class, operator, constant } => {
+                    let Ok(value) = constant.value(known) else { return Ok(None) };
+                    let sought = if operator == "= any" { class.sought_element(&value) } else { class.sought(operator, &value) };
+                    let Some(query) = sought.and_then(|sought| items::query(sought, *field)) else { return Ok(None) };
+                    queries.push(query);
                 }
             }
         }
@@ -153,9 +167,21 @@ impl Part {
                 let is_part = |n: usize, part: usize| own.get(n).is_some_and(|column| definition.texts.is_part(part, column));
                 Ok(of.places(index, &definition.definition.fields, &is_part).map(|places| Part::Match { of, places, search }))
             }
-            ExprKind::Oper { oper, args } if matches!(oper.0.name, "@@" | "@@@") => {
+            ExprKind::Oper { oper, args } => {
                 let [left, right] = args.as_slice() else { return Ok(None) };
                 let Some(definition) = text.get(index.storage) else { return Ok(None) };
+                let operator = oper.0.name;
+                if let Some(part) = Self::of_items(eval, &definition, scan, operator, left, right)? {
+                    return Ok(Some(part));
+                }
+                if let Some(operator) = items::turned(operator)
+                    && let Some(part) = Self::of_items(eval, &definition, scan, operator, right, left)?
+                {
+                    return Ok(Some(part));
+                }
+                if !matches!(operator, "@@" | "@@@") {
+                    return Ok(None);
+                }
                 for (document, query) in [(left, right), (right, left)] {
                     let mut document = document.clone();
                     if own_columns(scan, &mut document)
@@ -167,8 +193,30 @@ impl Part {
                 }
                 Ok(None)
             }
+            ExprKind::AnyArray { left, oper, array, all: false } if oper.0.name == "=" => {
+                let Some(definition) = text.get(index.storage) else { return Ok(None) };
+                Self::of_items(eval, &definition, scan, "= any", array, left)
+            }
             _ => Ok(None),
         }
+    }
+
+    /// What `value OPERATOR constant` asks of the items of the index.
+    fn of_items(
+        eval: &EvalContext,
+        index: &TextIndex,
+        scan: &TableScan,
+        operator: &str,
+        value: &Expr,
+        constant: &Expr,
+    ) -> PgResult<Option<Self>> {
+        let mut value = value.clone();
+        if !own_columns(scan, &mut value) {
+            return Ok(None);
+        }
+        let Some((field, class)) = index.texts.items_of(&value).filter(|(_, class)| class.knows(operator)) else { return Ok(None) };
+        let constant = ScalarSource::of(eval, constant)?;
+        Ok(constant.map(|constant| Part::Items { field, class: class.clone(), operator: operator.to_owned(), constant }))
     }
 }
 

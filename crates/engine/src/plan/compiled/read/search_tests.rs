@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use super::tests::{all, pick, prepare, run};
+use super::tests::{all, pick, prepare, prepare_planned, run};
 use crate::session::{Session, SessionOptions};
 use crate::{Database, DatabaseOptions};
 use datafusion::common::ScalarValue;
@@ -271,5 +271,51 @@ async fn a_filter_is_looked_for_further_down() {
     let settings = session.shared().settings();
     let compiled = bound.plan.compiled(&bound.bound, settings, &session.database().text).unwrap();
     assert!(compiled.query.is_some_and(|query| !query.is_tree()), "it was not compiled");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn searches_for_items_are_compiled() {
+    let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
+    let mut session = database.connect(SessionOptions::default()).unwrap();
+    all(
+        &mut session,
+        "CREATE TABLE docs (id int4 PRIMARY KEY, d jsonb, t text[]); \
+         INSERT INTO docs SELECT n, jsonb_build_object('a', n % 50, 'b', jsonb_build_array('x' || n % 7)), ARRAY['t' || n % 30, NULL] FROM generate_series(1, 300) n; \
+         CREATE INDEX ON docs USING gin (d); CREATE INDEX ON docs USING gin (t); CREATE INDEX ON docs USING gin ((d -> 'b') jsonb_path_ops); \
+         BEGIN; UPDATE docs SET d = '{\"a\": 5, \"b\": [\"x1\"]}', t = '{t5}' WHERE id = 7; DELETE FROM docs WHERE id = 55",
+    )
+    .await;
+    let json = |text: &str| ScalarValue::BinaryView(Some(stoa_pg::values::json::binary::from_text(text).unwrap()));
+    let text = |text: &str| ScalarValue::Utf8View(Some(text.into()));
+    for (condition, ty, given, rows, ways) in [
+        ("d @> $1", PgType::Jsonb, json(r#"{"a": 5.0}"#), 6, true),
+        ("$1 <@ d", PgType::Jsonb, json(r#"{"a": 5.0}"#), 6, true),
+        ("d @> $1 AND d ? 'b'", PgType::Jsonb, json(r#"{"a": 5.0, "b": []}"#), 6, true),
+        ("d @> $1", PgType::Jsonb, json("{}"), 299, true),
+        ("d @> $1", PgType::Jsonb, ScalarValue::BinaryView(None), 0, true),
+        ("d ? $1", PgType::Text, text("nosuch"), 0, true),
+        ("d ?| ARRAY[$1, 'nosuch']", PgType::Text, text("a"), 299, true),
+        ("t @> ARRAY[$1]", PgType::Text, text("t5"), 11, true),
+        ("$1 = ANY (t)", PgType::Text, text("t5"), 11, true),
+        ("t && ARRAY[$1, NULL]", PgType::Text, text("t5"), 11, true),
+        ("d -> 'b' @> $1", PgType::Jsonb, json(r#""x1""#), 44, true),
+        // By the key.
+        ("d @> $1 AND id < 100", PgType::Jsonb, json(r#"{"a": 5}"#), 2, true),
+        ("NOT d @> $1", PgType::Jsonb, json(r#"{"a": 5}"#), 293, false),
+    ] {
+        let sql = format!("SELECT id FROM docs WHERE {condition}");
+        let prepared = prepare(&mut session, &sql, std::slice::from_ref(&ty)).unwrap();
+        let planned = prepare_planned(&mut session, &sql, &[ty]).unwrap();
+        let mut found = run(&mut session, &prepared, vec![given.clone()]).await.unwrap();
+        let mut expected = run(&mut session, &planned, vec![given]).await.unwrap();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected, "{condition}");
+        assert_eq!(found.len(), rows, "{condition}");
+        let bound = session.bound(&prepared.inner).unwrap();
+        let compiled = bound.plan.compiled(&bound.bound, session.shared().settings(), &session.database().text).unwrap();
+        assert_eq!(compiled.query.as_ref().is_some_and(|query| !query.is_tree()), ways, "{condition}");
+    }
     session.close().await;
 }
