@@ -2,7 +2,7 @@
 //!
 //! A [`Class`] says which items a value has ([`Class::items`]), and which items a value must have for a condition to hold
 //! ([`Class::sought`]). They are those of PostgreSQL's operator classes of gin: [`jsonb`] and [`jsonpath`] of `jsonb_ops` and
-//! `jsonb_path_ops`, [`array`] of `array_ops`.
+//! `jsonb_path_ops`, [`mod@array`] of `array_ops`.
 //!
 //! Invariant: for every value that a condition holds for, the items of the value are as the condition seeks them. The reverse does
 //! not hold: long items are cut off and told apart by a hash, and what a condition says of the place of an item may be left out.
