@@ -288,6 +288,65 @@ def binary_cursors(server):
         assert c.execute("FETCH FROM b", prepare=True, binary=False).fetchone() == (3, "3!")
 
 
+def snapshots_are_lent(server):
+    """pg_export_snapshot() and SET TRANSACTION SNAPSHOT, and who lives by them: `pg_dump -j`."""
+    with server.connect() as a, server.connect() as b, server.connect() as c:
+        c.execute("CREATE TABLE t (id int PRIMARY KEY, n int)")
+        c.execute("CREATE INDEX ON t (n)")
+        c.execute("INSERT INTO t SELECT g, g FROM generate_series(1, 3000) g")
+        sum_of = "SELECT count(*), sum(n), (SELECT count(*) FROM t WHERE n = -1) FROM t"
+        for level in "REPEATABLE READ", "READ COMMITTED":
+            a.execute(f"BEGIN ISOLATION LEVEL {level}")
+            a.execute("INSERT INTO t VALUES (-7, -1)")
+            before = c.execute(sum_of).fetchone()
+            name = a.execute("SELECT pg_export_snapshot()").fetchone()[0]
+            assert re.fullmatch(r"[0-9A-F]{8}-[0-9A-F]{8}-1", name), name
+            c.execute("INSERT INTO t VALUES (-1, -1)")
+            c.execute("CREATE TABLE later (id int)")
+            b.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            b.execute(f"SET TRANSACTION SNAPSHOT '{name}'")
+            assert b.execute(sum_of).fetchone() == before
+            assert b.execute("SELECT count(*) FROM pg_class WHERE relname = 'later'").fetchone() == (0,)
+            # What the lender wrote is its own, and its end takes nothing from who reads already.
+            a.execute("ROLLBACK")
+            c.execute("DELETE FROM t WHERE id = -1")
+            assert b.execute(sum_of).fetchone() == before
+            # A change of a row that changed behind the snapshot is refused, as of any transaction of this level.
+            c.execute("UPDATE t SET n = n WHERE id = 1")
+            try:
+                b.execute("UPDATE t SET n = 0 WHERE id = 1")
+                raise AssertionError("a row was changed behind the snapshot")
+            except psycopg.errors.SerializationFailure:
+                b.execute("ROLLBACK")
+            for wrong in name, name[:-1] + "2", name + "-1", "0" + name, "..":
+                b.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                try:
+                    b.execute(f"SET TRANSACTION SNAPSHOT '{wrong}'")
+                    raise AssertionError(f"{wrong} is no snapshot")
+                except psycopg.errors.InvalidParameterValue:
+                    b.execute("ROLLBACK")
+            c.execute("DROP TABLE later")
+        c.execute("CREATE DATABASE other")
+        a.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        name = a.execute("SELECT pg_export_snapshot()").fetchone()[0]
+        with psycopg.connect(host="127.0.0.1", port=server.port, user="stoa", dbname="other", autocommit=True) as d:
+            d.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            try:
+                d.execute(f"SET TRANSACTION SNAPSHOT '{name}'")
+                raise AssertionError("a snapshot of another database")
+            except psycopg.errors.FeatureNotSupported:
+                pass
+        for number in range(5):
+            c.execute(f"CREATE TABLE part{number} AS SELECT g AS id, 'text ' || g AS x FROM generate_series(1, {number * 500}) g")
+    with tempfile.TemporaryDirectory() as work:
+        dsn = f"host=127.0.0.1 port={server.port} user=stoa dbname=stoa"
+        subprocess.run(["pg_dump", "-j", "3", "-Fd", "-f", f"{work}/dump", dsn], check=True, timeout=120)
+        subprocess.run(["pg_restore", "-j", "2", "-d", dsn.replace("dbname=stoa", "dbname=other"), f"{work}/dump"], check=True, timeout=120)
+    with psycopg.connect(host="127.0.0.1", port=server.port, user="stoa", dbname="other", autocommit=True) as d:
+        assert d.execute("SELECT count(*), sum(n) FROM t").fetchone() == (3000, 4501500)
+        assert [d.execute(f"SELECT count(*) FROM part{number}").fetchone()[0] for number in range(5)] == [0, 500, 1000, 1500, 2000]
+
+
 def cancel_and_timeouts(server):
     with server.connect() as c:
         c.execute("SET statement_timeout = '200ms'")
@@ -738,7 +797,7 @@ def dumps_restore_maps(server):
 
 TESTS = [errors_point_at_what_they_are_about, what_is_too_large_or_no_text_is_refused, statements_nest_deeply, half_a_copy_leaves_nothing, a_corrupted_file_is_told, memory_is_little_and_limited,
          a_full_disk_fails_statements_and_loses_nothing, load_dump_and_restore, rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
-         parameters_and_results_of_each_type, copy_in_and_out, copies_of_odd_names_and_under_conditions, joins_of_all_pairs_are_cancelled, a_copy_that_waits_is_cancelled, analyze_passes_over_tables_that_go, portals_of_a_failed_transaction_are_not_run, binary_cursors, cancel_and_timeouts, psql_describes,
+         parameters_and_results_of_each_type, copy_in_and_out, copies_of_odd_names_and_under_conditions, joins_of_all_pairs_are_cancelled, a_copy_that_waits_is_cancelled, analyze_passes_over_tables_that_go, portals_of_a_failed_transaction_are_not_run, binary_cursors, snapshots_are_lent, cancel_and_timeouts, psql_describes,
          the_examples_of_the_reference_run, indexes_give_what_tables_give, indexes_are_built_while_others_write,
          a_killed_index_build_is_finished, increments_of_entries_are_never_lost, dumps_restore_maps, killed_rebuilds_of_indexes_take_their_place]
 for t in TESTS:

@@ -389,7 +389,10 @@ impl Session {
             self.shared.warning(SqlState::NO_ACTIVE_SQL_TRANSACTION, "SET TRANSACTION can only be used in transaction blocks");
         }
         if let Some(id) = snapshot {
-            return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("invalid snapshot identifier: \"{id}\"")));
+            if self.block.queried || self.block.depth() > 0 {
+                return Err(PgError::new(SqlState::ACTIVE_SQL_TRANSACTION, "SET TRANSACTION SNAPSHOT must be called before any query"));
+            }
+            return self.transaction()?.borrow_snapshot(id);
         }
         self.set_transaction(modes)
     }

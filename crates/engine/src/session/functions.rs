@@ -67,6 +67,7 @@ pub(super) fn call(system: &SessionEnvironment, function: &str, args: &[ScalarVa
         "pg_cancel_backend" => signal(system, args, Signal::Cancel),
         "pg_terminate_backend" => signal(system, args, Signal::Terminate),
         "pg_sleep" | "pg_sleep_for" | "pg_sleep_until" => sleep(system, args.first()),
+        "pg_export_snapshot" => system.txn.lend_snapshot().map(|name| ScalarValue::Utf8View(Some(name))),
         "txid_current" | "pg_current_xact_id" => {
             system.txn.assign_id();
             Ok(txn_id())

@@ -197,6 +197,7 @@ const TABLE: &[Entry] = &[
     // Transactions.
     stable("txid_current", "", "int8", "Returns the current transaction's ID."),
     stable("txid_current_if_assigned", "", "int8", "Returns the current transaction's ID, or NULL if none is assigned."),
+    volatile("pg_export_snapshot", "", "text", "Saves the snapshot of the transaction, and returns a name by which others can read as it."),
     volatile("txid_status", "int8", "text", "Reports the commit status of a recent transaction."),
     stable("pg_current_xact_id", "", "int8", "Returns the current transaction's ID."),
     stable("pg_current_xact_id_if_assigned", "", "int8", "Returns the current transaction's ID, or NULL if none is assigned."),

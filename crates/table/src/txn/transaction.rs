@@ -8,10 +8,12 @@
 
 mod catalog_changes;
 mod commit;
+mod lent;
 mod locking;
 mod savepoints;
 
 use self::commit::serialization_danger;
+use self::lent::Lent;
 pub use self::locking::KeyLock;
 use super::advisory::AdvisoryLocks;
 use super::deferred::DeferredWork;
@@ -125,6 +127,8 @@ struct State {
     commit_token: Option<String>,
     /// Read by the running statement instead of `snapshot`: definitions see all rows, whatever the isolation level.
     newest: Option<Arc<dyn Snapshot>>,
+    /// Snapshots that others may read as, while this transaction runs.
+    lent: Vec<Lent>,
 }
 
 /// Layers above a savepoint that reads may have to look through.

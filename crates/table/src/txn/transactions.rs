@@ -204,6 +204,12 @@ impl Transactions {
         known.iter().filter(|txn| txn.is_running()).map(|txn| (txn.group(), txn.id())).collect()
     }
 
+    /// The running transaction with this id of a session.
+    pub(super) fn running_as(&self, group: GroupId, id: u64) -> Option<Arc<Transaction>> {
+        let known: Vec<Arc<Transaction>> = self.shared.known.lock().values().filter_map(Weak::upgrade).collect();
+        known.into_iter().find(|txn| txn.group() == group && txn.id() == id && txn.is_running())
+    }
+
     /// A transaction is gone that began with this number.
     pub(super) fn forget(&self, number: u64) {
         self.shared.known.lock().remove(&number);

@@ -83,6 +83,7 @@ impl Transaction {
             state.snapshot = None;
             state.catalog_of_snapshot = None;
             state.newest = None;
+            state.lent.clear();
             self.open_objects.lock().clear();
         }
         self.hold().release();
