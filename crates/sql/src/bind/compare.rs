@@ -321,6 +321,8 @@ impl Binder<'_> {
     pub(super) fn bind_between_symmetric(&mut self, value: &E, low: &E, high: &E, negated: bool, syntax: &E) -> PgResult<Expr> {
         let value = self.bind_expr(value)?;
         let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
+        let mut shared = Shared::default();
+        let [value, low, high] = [value, low, high].map(|e| shared.large(e, &mut || self.new_col()));
         let (above, below) = if negated { ("<", ">") } else { (">=", "<=") };
         let mut orders = Vec::with_capacity(2);
         for (low, high) in [(low.clone(), high.clone()), (high, low)] {
@@ -330,7 +332,7 @@ impl Binder<'_> {
             ];
             orders.push(if negated { or(both) } else { and(both) });
         }
-        Ok(if negated { and(orders) } else { or(orders) })
+        Ok(shared.around(if negated { and(orders) } else { or(orders) }))
     }
 
     /// `left op ANY|ALL (right)`.

@@ -211,11 +211,13 @@ impl Binder<'_> {
             return self.bind_between_symmetric(expr, low, high, negated, syntax);
         }
         let value = self.bind_expr(expr)?;
+        let mut shared = Shared::default();
+        let value = shared.large(value, &mut || self.new_col());
         let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
         let (above, below) = if negated { ("<", ">") } else { (">=", "<=") };
         let lower = self.compare(above, value.clone(), low, syntax)?;
         let upper = self.compare(below, self.learned(value), high, syntax)?;
-        Ok(if negated { or(vec![lower, upper]) } else { and(vec![lower, upper]) })
+        Ok(shared.around(if negated { or(vec![lower, upper]) } else { and(vec![lower, upper]) }))
     }
 
     fn bind_exists(&mut self, subquery: &ast::Query, negated: bool) -> PgResult<Expr> {

@@ -3,6 +3,7 @@
 use crate::typed::constant;
 use crate::typed::deeper;
 use crate::typed::guard::in_branches;
+use crate::typed::once::coalesce_once;
 use crate::typed::raises::{may_raise, own_cost, raises_itself};
 use crate::typed::tree::{Expr, ExprKind, OperRef, SortKey};
 use crate::typed::udf::{KernelUdf, each_row, unknown_parameter};
@@ -111,6 +112,7 @@ impl ExprPlanner<'_> {
                 };
                 self.branches(e, pairs, otherwise)
             }
+            ExprKind::Coalesce(args) if let Some(once) = coalesce_once(args, &e.ty) => self.expr(&once)?,
             ExprKind::Coalesce(args) => {
                 // As CASE, so that later arguments are computed only where they are needed.
                 let mut converted = args.iter().map(|a| self.expr(a)).collect::<PgResult<Vec<_>>>()?;

@@ -1,7 +1,8 @@
 //! Values that an expression uses several times and that are computed once.
 //!
 //! `CASE x WHEN …`, COALESCE, NULLIF, IS DISTINCT FROM and comparisons of rows name a value more often than it is written. Where it is volatile
-//! (`CASE floor(random() * 3) WHEN …`) another one would come each time; so it is computed first, and the rest over it, in one call.
+//! (`CASE floor(random() * 3) WHEN …`) another one would come each time; so it is computed first, and the rest over it, in one call. The same
+//! is done where a value holds several such forms itself: written out, each level would double what stands below it.
 
 use super::evaluator::TableEvaluator;
 use super::expr::ExprPlanner;
@@ -63,11 +64,17 @@ impl ExprPlanner<'_> {
 pub struct Shared(Vec<(ColId, Expr)>);
 
 impl Shared {
-    /// What stands for a value where it is used: the value itself, unless it may be another when it is computed again.
+    /// What stands for a value where it is used: the value itself, unless it may be another when it is computed again, or is large.
     pub fn value(&mut self, value: Expr, fresh: &mut dyn FnMut() -> ColId) -> Expr {
-        if !super::walk::varies(&value) {
-            return value;
-        }
+        if super::walk::varies(&value) { self.given(value, fresh) } else { self.large(value, fresh) }
+    }
+
+    /// As [`Shared::value`], where PostgreSQL computes a value that varies as often as it is used.
+    pub fn large(&mut self, value: Expr, fresh: &mut dyn FnMut() -> ColId) -> Expr {
+        if doubles(&value) { self.given(value, fresh) } else { value }
+    }
+
+    fn given(&mut self, value: Expr, fresh: &mut dyn FnMut() -> ColId) -> Expr {
         let (id, ty) = (fresh(), value.ty.clone());
         self.0.push((id, value));
         Expr::new(ExprKind::Given(id), ty)
@@ -81,6 +88,45 @@ impl Shared {
             Expr::new(ExprKind::Once { id, value: Box::new(value), body: Box::new(body) }, ty)
         })
     }
+}
+
+/// Whether to write a value twice is too much: it is large, or holds several forms that do so themselves.
+fn doubles(value: &Expr) -> bool {
+    const LARGE: usize = 100;
+    const FEW_FORMS: usize = 2;
+    let (mut size, mut forms) = (0, 0);
+    value.any(&mut |e| {
+        size += 1;
+        forms += usize::from(matches!(e.kind, ExprKind::Case { .. } | ExprKind::Coalesce(_) | ExprKind::Once { .. }));
+        size > LARGE || forms > FEW_FORMS
+    })
+}
+
+/// COALESCE with the first argument computed once, if that is not to be written twice; of another argument what stands from there on becomes a
+/// COALESCE of its own. `None` if it can be written out.
+#[must_use]
+pub fn coalesce_once(args: &[Expr], ty: &SqlType) -> Option<Expr> {
+    let (_, named_twice) = args.split_last()?;
+    let at = named_twice.iter().position(doubles)?;
+    let (before, from) = args.split_at(at);
+    let coalesce = |args: Vec<Expr>| Expr::new(ExprKind::Coalesce(args), ty.clone());
+    if !before.is_empty() {
+        return Some(coalesce(before.iter().cloned().chain([coalesce(from.to_vec())]).collect()));
+    }
+    let (value, rest) = args.split_first()?;
+    let mut largest = 0;
+    args.iter().for_each(|arg| {
+        arg.any(&mut |e| {
+            if let ExprKind::Column(id) | ExprKind::Given(id) | ExprKind::Once { id, .. } = e.kind {
+                largest = largest.max(id.0);
+            }
+            false
+        });
+    });
+    let id = ColId(largest.checked_add(1)?);
+    let given = Expr::new(ExprKind::Given(id), value.ty.clone());
+    let body = coalesce([given].into_iter().chain(rest.iter().cloned()).collect());
+    Some(Expr::new(ExprKind::Once { id, value: Box::new(value.clone()), body: Box::new(body) }, ty.clone()))
 }
 
 /// An expression with a value in the place of what stands for it: how it was written.
