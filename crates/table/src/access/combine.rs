@@ -8,6 +8,8 @@ use stoa_pg::PgResult;
 
 /// Parts of a disjunction above which it is not taken apart.
 const MOST_PARTS: usize = 16;
+/// Filters, at most, that are tried as unions: each looks at all others again.
+const MOST_FILTERS: usize = 16;
 /// Reading a row by its key, in rows of a sequential scan; keys are in order.
 const BY_KEY: f64 = 4.0;
 /// Reading an entry and keeping its key.
@@ -54,8 +56,11 @@ fn seeks(path: &AccessPath) -> f64 {
 /// An index cannot be described.
 pub fn unions(filters: &[Predicate], sources: &Sources<'_>) -> PgResult<Vec<Combination>> {
     let mut out = Vec::new();
-    for (at, filter) in filters.iter().enumerate() {
-        let Predicate::Or(parts) = filter else { continue };
+    let disjunctions = filters.iter().enumerate().filter_map(|(at, filter)| match filter {
+        Predicate::Or(parts) => Some((at, parts)),
+        _ => None,
+    });
+    for (at, parts) in disjunctions.take(MOST_FILTERS) {
         if parts.len() > MOST_PARTS || parts.iter().any(|p| matches!(p, Predicate::Unknown)) {
             continue;
         }
