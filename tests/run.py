@@ -301,6 +301,7 @@ def snapshots_are_lent(server):
             before = c.execute(sum_of).fetchone()
             name = a.execute("SELECT pg_export_snapshot()").fetchone()[0]
             assert re.fullmatch(r"[0-9A-F]{8}-[0-9A-F]{8}-1", name), name
+            assert a.execute("SELECT count(DISTINCT pg_export_snapshot()) FROM t").fetchone() == (1,)
             c.execute("INSERT INTO t VALUES (-1, -1)")
             c.execute("CREATE TABLE later (id int)")
             b.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")

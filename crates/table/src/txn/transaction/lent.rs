@@ -29,7 +29,10 @@ impl Transaction {
         }
         let Some(snapshot) = state.snapshot.clone() else { return Err(PgError::internal("a statement without a snapshot")) };
         let catalog = state.catalog_of_snapshot.clone().unwrap_or(published);
-        state.lent.push(Lent { snapshot, catalog });
+        // One that is lent again is the same: a call for each of many rows keeps no more.
+        if !state.lent.last().is_some_and(|last| Arc::ptr_eq(&last.snapshot, &snapshot)) {
+            state.lent.push(Lent { snapshot, catalog });
+        }
         Ok(format!("{:08X}-{:08X}-{}", self.group.0, self.id(), state.lent.len()))
     }
 
