@@ -32,7 +32,9 @@ def run(tally, stoa, oracle, name, seed, count, setup, make, differs, stop=None)
             ours, theirs = tally.ask(stoa, oracle, sql, again=alone)
             kind = differs(sql, ours, theirs, ordered)
             shown = sql if alone else "; ".join([made[0], *statements[:at + 1]])
-            tally.judge(kind, shown, ours, theirs, not kind, f"{'statement' if alone else 'transaction'} {n} of seed {seed}")
+            before = [] if alone else made[1:at + 1]
+            tally.judge(kind, shown, ours, theirs, not kind, f"{'statement' if alone else 'transaction'} {n} of seed {seed}",
+                        lambda state: oracle.raises_by_another_plan(before, sql, state))
             if kind or ours[0] != theirs[0] or theirs[0] != "00000":
                 break
         if not alone:

@@ -14,10 +14,16 @@ try:
 except ImportError:
     sys.exit("differential: psycopg is missing: pip install 'psycopg[binary]'")
 
-from explained import explained
+from explained import BY_ANOTHER_PLAN, evaluated, explained
 
 # OIDs from here on are given by a server and differ between servers.
 FIRST_NORMAL_OID = 16384
+
+# Settings under which a PostgreSQL joins in another way or order, or reads by another path.
+_ORDER = [("join_collapse_limit", 1), ("from_collapse_limit", 1)]
+OTHER_PLANS = [[], *[[(f"enable_{path}", "off") for path in paths.split()] + order for order in ([], _ORDER) for paths in (
+    "nestloop", "hashjoin", "hashjoin mergejoin", "nestloop hashjoin", "nestloop mergejoin", "indexscan bitmapscan", "seqscan",
+    "hashjoin mergejoin indexscan bitmapscan", "hashjoin mergejoin material memoize", "hashjoin mergejoin seqscan")]]
 
 
 class Side:
@@ -70,6 +76,21 @@ class Side:
     def all(self, sql):
         return [r for r in self.run(sql)[2]]
 
+    def raises_by_another_plan(self, before, sql, state):
+        """Whether a PostgreSQL raises this SQLSTATE as well when it plans the statement otherwise, behind the same statements of its
+        transaction. What a transaction was open is rolled back, and nothing stays changed."""
+        self.run("ROLLBACK")
+        for statistics in (False, True):
+            for settings in OTHER_PLANS:
+                self.run("BEGIN")
+                for statement in [f"SET LOCAL {name} = {value}" for name, value in settings] + ["ANALYZE"] * statistics + [*before]:
+                    self.run(statement)
+                raised = self.run(sql)[0]
+                self.run("ROLLBACK")
+                if raised == state:
+                    return True
+        return False
+
 
 def both(first, second, sql):
     """The answers of two sides that work at the same time; an exception in the place of one that went away."""
@@ -116,14 +137,17 @@ class Tally:
         lost = lambda a: ("LOST", [], [], str(a)) if isinstance(a, Exception) else a
         return lost(ours), lost(theirs)
 
-    def judge(self, label, sql, ours, theirs, same, context=""):
-        """Counts a statement; True if its difference is one that nothing explains."""
+    def judge(self, label, sql, ours, theirs, same, context="", replan=None):
+        """Counts a statement; True if its difference is one that nothing explains. `replan` says whether PostgreSQL raises a SQLSTATE as
+        well by another plan."""
         self.statements += 1
         self.internal += ours[0] == "XX000"
         if same and ours[0] not in ("XX000", "LOST"):
             self.codes[ours[0]] += 1
             return False
         why = None if ours[0] in ("XX000", "LOST") else explained(sql, ours, theirs, self.version)
+        if not why and replan and evaluated(ours) and theirs[0] == "00000" and replan(ours[0]):
+            why = BY_ANOTHER_PLAN[0]
         show = lambda a: (f"{a[0]} {a[3]}" if a[0] != "00000" else f"{[t[:2] if t[2] == -1 else t for t in a[1]]} {a[2][:8]}")[:400]
         case = f"    {sql}{'  -- ' + context if context else ''}\n      stoa:   {show(ours)}\n      oracle: {show(theirs)}"
         if why:
