@@ -413,5 +413,5 @@ fn best(joined: &Joined<'_>, enough: &dyn Fn(&[RangeKey]) -> bool) -> Result<Opt
         schema: joined.join.schema(),
         columns,
         statistics: StatisticsContext::new().compute(joined.join, &StatisticsArgs::new())?,
-    }))))
+    })?)))
 }

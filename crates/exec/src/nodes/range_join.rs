@@ -110,21 +110,30 @@ pub struct RangeJoinExec {
 }
 
 impl RangeJoinExec {
-    #[must_use]
-    pub fn new(parts: RangeParts) -> Self {
+    /// # Errors
+    /// The columns are not those of the schema.
+    pub fn new(parts: RangeParts) -> Result<Self> {
         let partitions = parts.right.output_partitioning().partition_count();
+        let mut equivalence = EquivalenceProperties::new(Arc::clone(&parts.schema));
+        // A column that is given twice: what is spread by the one is spread by the other, and plans above may rely on that.
+        for (at, column) in parts.columns.iter().enumerate() {
+            if let Some(first) = parts.columns.iter().take(at).position(|other| other == column) {
+                let given = |at: usize| Arc::new(Column::new(parts.schema.field(at).name(), at)) as Arc<dyn PhysicalExpr>;
+                equivalence.add_equal_conditions(given(first), given(at))?;
+            }
+        }
         let properties = PlanProperties::new(
-            EquivalenceProperties::new(Arc::clone(&parts.schema)),
+            equivalence,
             Partitioning::UnknownPartitioning(partitions),
             EmissionType::Incremental,
             Boundedness::Bounded,
         );
-        Self {
+        Ok(Self {
             parts: Arc::new(parts),
             properties: Arc::new(properties),
             metrics: ExecutionPlanMetricsSet::new(),
             kept: Arc::new(OnceCell::new()),
-        }
+        })
     }
 }
 
@@ -201,7 +210,7 @@ impl ExecutionPlan for RangeJoinExec {
         let Ok([left, right]) = <[_; 2]>::try_from(children) else {
             return Err(DataFusionError::Internal("a join has two sides".into()));
         };
-        Ok(Arc::new(Self::new(RangeParts { left, right, ..(*self.parts).clone() })))
+        Ok(Arc::new(Self::new(RangeParts { left, right, ..(*self.parts).clone() })?))
     }
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
@@ -217,7 +226,7 @@ impl ExecutionPlan for RangeJoinExec {
         let own = std::mem::take(&mut statistics.column_statistics);
         statistics.column_statistics = at.into_iter().map(|at| at.and_then(|at| own.get(at)).cloned().unwrap_or_default()).collect();
         let parts = RangeParts { columns, schema: projection.schema(), statistics: Arc::new(statistics), ..(*self.parts).clone() };
-        Ok(Some(Arc::new(Self::new(parts))))
+        Ok(Some(Arc::new(Self::new(parts)?)))
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {

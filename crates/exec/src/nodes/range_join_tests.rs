@@ -155,12 +155,12 @@ async fn every_kind_gives_what_all_pairs_give() {
                     None,
                 );
                 let (wanted, _) = answer(Arc::new(pairs.unwrap()), 1 << 30).await;
-                let (found, compared) = answer(Arc::new(RangeJoinExec::new(parts.clone())), 1 << 30).await;
+                let (found, compared) = answer(Arc::new(RangeJoinExec::new(parts.clone()).unwrap()), 1 << 30).await;
                 let of = format!("{join_type:?} of {lefts} and {rights} by {}", keys[0]);
                 assert_eq!(found, wanted, "{of}");
                 assert!(compared <= lefts * rights, "{of}");
                 fewer += usize::from(compared < lefts * rights);
-                let (found, compared) = answer(Arc::new(RangeJoinExec::new(parts)), room).await;
+                let (found, compared) = answer(Arc::new(RangeJoinExec::new(parts).unwrap()), room).await;
                 assert_eq!(found, wanted, "{of}, without room");
                 assert!(lefts < 100 || compared == 0, "{of}: {compared}");
             }

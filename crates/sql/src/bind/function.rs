@@ -147,7 +147,11 @@ impl Binder<'_> {
             }
             "nullif" => {
                 let list = call_args(function)?.positional.into_iter().map(|e| self.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
-                let [a, b] = <[Expr; 2]>::try_from(list).map_err(|_| PgError::new(SqlState::SYNTAX_ERROR, "NULLIF takes two arguments"))?;
+                let [mut a, b] = <[Expr; 2]>::try_from(list).map_err(|_| PgError::new(SqlState::SYNTAX_ERROR, "NULLIF takes two arguments"))?;
+                // NULL beside a row is a row.
+                if a.ty.ty == PgType::Unknown && matches!(b.ty.ty, PgType::Record(Some(_))) {
+                    a = self.coerce(a, &b.ty, CastContext::Implicit)?;
+                }
                 let oper = self.find_operator("=", Some(&a.ty.ty), &b.ty.ty).map_err(|e| e.at(self.pos(syntax)))?;
                 // PostgreSQL types the result as the operator's left argument.
                 let declared: Vec<PgType> = oper.left.iter().chain([&oper.right]).cloned().collect();
