@@ -149,7 +149,8 @@ def run(tally, stoa, oracle, seed, count, files, stop=None):
         ours, theirs = tally.ask(stoa, oracle, sql, again=not writes)
         if writes:
             both(oracle, stoa, "ROLLBACK")
-        tally.judge(f"{theirs[0]} became {ours[0]}" if ours[0] != theirs[0] else "rows" if ours[1] == theirs[1] else "types", sql, ours, theirs, same(ours, theirs))
+        tally.judge(f"{theirs[0]} became {ours[0]}" if ours[0] != theirs[0] else "rows" if ours[1] == theirs[1] else "types", sql, ours, theirs, same(ours, theirs),
+                    replan=None if writes else lambda state: oracle.raises_by_another_plan([], sql, state))
         if stop and tally.differences >= stop:
             break
     for side in (oracle, stoa):

@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`keyside`] (row keys and index keys) → [`numeric`] (the bytes of a numeric in a key) → [`valueside`] (one
 //! value in one cell, and the bodies of arrays, structs and maps) → [`packed_row`] (all columns of a family in one cell) →
-//! [`dump`] (any of these, annotated). `docs/encoding.md` is the specification; a test prints its dumps and compares them
+//! [`raw_cell`] (the qualifier of a cell as HBase has it) → [`dump`] (any of these, annotated). `docs/encoding.md` is the specification; a test prints its dumps and compares them
 //! with the document.
 
 pub mod dump;
@@ -13,6 +13,7 @@ pub mod error;
 pub mod keyside;
 pub mod numeric;
 pub mod packed_row;
+pub mod raw_cell;
 pub mod valueside;
 
 pub use error::{DecodeError, EncodeError};

@@ -315,6 +315,8 @@ impl PgType {
     #[must_use]
     pub fn category(&self) -> char {
         match self {
+            // An array of records is a pseudo-type, as records are.
+            PgType::Array(element) if matches!(**element, PgType::Record(_)) => 'P',
             PgType::Array(_) => 'A',
             PgType::Record(_) => 'P',
             PgType::Map(..) => 'U',

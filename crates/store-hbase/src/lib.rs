@@ -16,7 +16,7 @@
 //! ([`apply`]). [`commit`] is the one task that makes commits, [`changes`] what they are made of, [`ticks`] their times; [`tables`],
 //! [`schema`] and [`ddl`] are tables, [`sizes`] how large they are, [`loads`] bulk loads,
 //! [`backfill`] entries of indexes that are built,
-//! [`backup`] copies of all of it. `docs/hbase.md` says what an HBase user sees.
+//! [`backup`] copies of all of it. [`elsewhere`] are tables of other programs, beside any store. `docs/hbase.md` says what an HBase user sees.
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod apply;
@@ -25,6 +25,7 @@ mod backup;
 mod changes;
 mod commit;
 mod ddl;
+mod elsewhere;
 mod failure;
 mod history;
 mod keys;
@@ -43,6 +44,7 @@ mod ticks;
 mod url;
 mod views;
 
+pub use elsewhere::WithElsewhere;
 pub use options::HbaseOptions;
 #[doc(hidden)]
 pub use options::{Faults, Markers};

@@ -10,11 +10,12 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use stoa_hbase_client::RegionSize;
 use stoa_store::{CellRef, KeyRange, ReadSpec, Region, Scan, ScanSpec, Snapshot, StoreResult};
 
 /// How long what the servers said counts.
 const FRESH: Duration = Duration::from_secs(30);
-const MIB: u64 = 1 << 20;
+pub(crate) const MIB: u64 = 1 << 20;
 /// Of regions up to this size, which may be nearly nothing since servers round up, few are counted.
 const SMALL: u64 = 2 * MIB;
 const FEW: usize = 16;
@@ -70,10 +71,17 @@ impl Known {
 }
 
 #[derive(Debug)]
-struct RegionBytes {
-    range: KeyRange,
-    bytes: u64,
-    server: String,
+pub(crate) struct RegionBytes {
+    pub range: KeyRange,
+    pub bytes: u64,
+    pub server: String,
+}
+
+impl RegionBytes {
+    pub fn of(size: &RegionSize, range: KeyRange) -> Self {
+        let mib = size.files_mib.max(size.uncompressed_mib) + size.memory_mib;
+        Self { range, bytes: u64::from(mib) * MIB, server: size.region.server().to_string() }
+    }
 }
 
 impl Core {
@@ -84,11 +92,7 @@ impl Core {
             return Ok(Arc::clone(regions));
         }
         let sizes = self.admin.region_sizes(table.handle.name()).await.map_err(read_error)?;
-        let sized = sizes.iter().map(|size| RegionBytes {
-            range: range_from_hbase(size.region.start_key(), size.region.end_key()),
-            bytes: u64::from(size.files_mib.max(size.uncompressed_mib) + size.memory_mib) * MIB,
-            server: size.region.server().to_string(),
-        });
+        let sized = sizes.iter().map(|size| RegionBytes::of(size, range_from_hbase(size.region.start_key(), size.region.end_key())));
         let sized = Arc::new(sized.collect::<Vec<_>>());
         table.sizes.lock().regions = Some((Instant::now(), Arc::clone(&sized)));
         Ok(sized)
@@ -160,7 +164,7 @@ impl Core {
 }
 
 /// The bytes of a range: whole regions, and of others as much as their keys tell.
-fn overlap(regions: &[RegionBytes], range: &KeyRange) -> u64 {
+pub(crate) fn overlap(regions: &[RegionBytes], range: &KeyRange) -> u64 {
     let of_region = |region: &RegionBytes| {
         let part = region.range.intersect(range);
         if part.is_empty() {

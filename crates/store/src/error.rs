@@ -26,6 +26,9 @@ pub enum StoreError {
     /// The caller broke the contract: keys out of order, unknown family, oversized key.
     #[error("{0}")]
     Invalid(String),
+    /// What this store, or this kind of table, does not do.
+    #[error("{0}")]
+    Unsupported(String),
     /// Row keys and cells have limits.
     #[error("{what} of {size} bytes exceeds the limit of {limit} bytes")]
     TooLarge { what: &'static str, size: u64, limit: u64 },

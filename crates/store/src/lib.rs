@@ -214,6 +214,19 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn list_tables(&self) -> StoreResult<Vec<TableSchema>>;
     async fn describe_table(&self, table: TableId) -> StoreResult<Option<TableSchema>>;
 
+    // Tables elsewhere.
+
+    /// The families of a table that other programs own, as a raw table has them (the first one is `cells`, whose cells bear the qualifiers of
+    /// `stoa_encoding::raw_cell`), and where its regions begin; `None` if there is no such table.
+    async fn describe_elsewhere(&self, _location: &str, _cells: FamilyId) -> StoreResult<Option<TableSchema>> {
+        Err(StoreError::Unsupported("this store has no tables of other programs".into()))
+    }
+    /// Gives such a table an id, under which its cells are read and written from now on: as they are at that moment, whatever the
+    /// snapshot, each row by itself. Nothing is asked of the cluster yet. [`Store::drop_table`] lets go of it, and leaves it as it is.
+    fn attach(&self, _schema: &TableSchema, _location: &str) -> StoreResult<()> {
+        Err(StoreError::Unsupported("this store has no tables of other programs".into()))
+    }
+
     // Regions.
 
     /// The regions of a table in key order; together they cover all keys.

@@ -51,6 +51,7 @@ fn too_old() -> PgError {
 pub fn store_error(error: StoreError) -> PgError {
     match error {
         StoreError::Conflict => concurrent_update(),
+        StoreError::Unsupported(message) => PgError::unsupported(message),
         StoreError::TooLarge { .. } => PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, error.to_string()),
         StoreError::SnapshotTooOld => too_old(),
         StoreError::Unavailable(_) => PgError::new(SqlState::CANNOT_CONNECT_NOW, error.to_string()),

@@ -129,6 +129,22 @@ impl Tables {
         self.store.create_table(schema).await.map_err(store_error)
     }
 
+    /// The families of a table that other programs own, as those of a raw table, and where its regions begin; `None` if there is no such table.
+    ///
+    /// # Errors
+    /// 0A000 for a location that is none, and where the store knows no other; the cluster does not answer.
+    pub async fn describe_elsewhere(&self, location: &str) -> PgResult<Option<TableSchema>> {
+        self.store.describe_elsewhere(location, crate::catalog::CELLS).await.map_err(store_error)
+    }
+
+    /// Lets a table that other programs own be read and written as this one. [`Tables::drop`] lets go of it.
+    ///
+    /// # Errors
+    /// As [`Tables::describe_elsewhere`]; the cluster is not asked.
+    pub fn attach(&self, schema: &TableSchema, location: &str) -> PgResult<()> {
+        self.store.attach(schema, location).map_err(store_error)
+    }
+
     /// How a table is stored.
     ///
     /// # Errors

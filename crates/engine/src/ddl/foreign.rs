@@ -16,7 +16,7 @@ use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, CreateTable, Ddl, Sto
 use stoa_syntax::script::{Body, Piece};
 use stoa_syntax::utility::Utility;
 use stoa_table::catalog::{
-    CELLS, ColumnId, Encoding, Epoch, FamilyDescriptor, KeyForm, MappedColumn, Mapping, Relation, RightsOf, TableDescriptor,
+    CELLS, ColumnId, Encoding, Epoch, FamilyDescriptor, KeyForm, LOCATION, MappedColumn, Mapping, Relation, RightsOf, TableDescriptor,
 };
 
 fn invalid(message: impl Into<String>) -> PgError {
@@ -209,6 +209,7 @@ pub(super) fn make(builder: &mut TableBuilder<'_>, create: &CreateTable, options
         return Err(invalid("a foreign table has a column beside its key"));
     }
     builder.table.storage = raw.storage;
+    builder.table.options.extend(raw.location().map(|location| (LOCATION.to_owned(), location.to_owned())));
     builder.table.epoch = Epoch::Unix;
     builder.table.split_points.clone_from(&raw.split_points);
     let cells = raw.families.first().cloned().ok_or_else(|| PgError::internal("a raw table without cells"))?;

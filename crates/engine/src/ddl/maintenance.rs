@@ -56,7 +56,7 @@ pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_ident
         }
     }
     for table in tables {
-        if table.mapping.is_some() {
+        if table.mapping.is_some() || table.location().is_some() {
             super::raw::refuse(&table, "truncate")?;
         }
         work.lock_table(&table).await?;

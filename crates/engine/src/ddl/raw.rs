@@ -6,7 +6,7 @@ use super::work::Work;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ddl::{AlterAction, CreateTable, StorageOption, TableElement};
-use stoa_table::catalog::{CELLS, CatalogSnapshot, ConstraintName, FamilyDescriptor, KeyForm, KeyPart, Oid, Relation, TableDescriptor};
+use stoa_table::catalog::{CELLS, CatalogSnapshot, ConstraintName, FamilyDescriptor, KeyForm, KeyPart, LOCATION, Oid, Relation, TableDescriptor};
 use stoa_table::{FamilyOptions, Layout};
 
 /// The one column of a raw table.
@@ -30,6 +30,9 @@ pub(super) async fn make(builder: &mut TableBuilder<'_>, create: &CreateTable) -
     let invalid = |message: &str| Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message.to_owned()));
     if create.elements.iter().any(|element| !matches!(element, TableElement::Family(_))) {
         return invalid("a raw table has families and nothing else");
+    }
+    if let Some(location) = create.options.iter().find(|option| option.name == LOCATION) {
+        elsewhere(builder, create, location.value.as_deref().unwrap_or_default()).await?;
     }
     if builder.table.families.is_empty() {
         return invalid("a raw table has at least one family");
@@ -61,6 +64,37 @@ pub(super) async fn make(builder: &mut TableBuilder<'_>, create: &CreateTable) -
     Ok(())
 }
 
+/// `WITH (raw, location = 'hbase://zk1,zk2:2181/ns:table')`: the families of a table that other programs own.
+///
+/// # Errors
+/// 42501 for who is no superuser, since connections of the server's own are made; 42P16 with families of its own, 22023 for a location that is
+/// none, 42P01 if there is no such table.
+async fn elsewhere(builder: &mut TableBuilder<'_>, create: &CreateTable, location: &str) -> PgResult<()> {
+    if !builder.work.is_superuser() {
+        return Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, "permission denied to name a table of another cluster")
+            .detail("The server connects to it by itself, which superusers alone may ask for.")
+            .hint("A superuser can make the raw table, map it with CREATE FOREIGN TABLE, and GRANT rights on that."));
+    }
+    if !builder.table.families.is_empty() || create.split.is_some() {
+        let message = "a table of another cluster has the families and regions that it has there";
+        return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message).hint("CREATE TABLE t () WITH (raw, location = '…')"));
+    }
+    let found = builder.work.ctx.database.tables.describe_elsewhere(location).await.map_err(|error| match error.code() {
+        SqlState::FEATURE_NOT_SUPPORTED => PgError::new(SqlState::INVALID_PARAMETER_VALUE, error.message().to_owned()),
+        _ => error,
+    })?;
+    let found = found.ok_or_else(|| {
+        PgError::new(SqlState::UNDEFINED_TABLE, format!("there is no table at {location}"))
+            .hint("The last part is its name in HBase: hbase://zk1,zk2:2181/namespace:table.")
+    })?;
+    for family in found.families.into_iter().filter(|family| family.id != CELLS) {
+        builder.table.families.push(FamilyDescriptor::new(family.id, family.name, Vec::new(), family.options));
+    }
+    builder.table.split_points = found.split_points;
+    builder.table.options.push((LOCATION.into(), location.into()));
+    Ok(())
+}
+
 /// The family that has the cells of all others: laid out as the first of them says.
 fn cells(families: &[FamilyDescriptor]) -> FamilyDescriptor {
     let first = families.iter().find(|f| f.id != CELLS).map(|f| f.options.clone()).unwrap_or_default();
@@ -84,6 +118,7 @@ pub(super) fn check_action(table: &TableDescriptor, action: &AlterAction) -> PgR
     let common = matches!(action, AlterAction::Rename(_) | AlterAction::SetSchema(_) | AlterAction::OwnerTo(_));
     let own = match &table.mapping {
         Some(_) => matches!(action, AlterAction::RenameColumn { .. } | AlterAction::SetDefault { .. } | AlterAction::DropDefault { .. }),
+        None if table.location().is_some() => matches!(action, AlterAction::SetOptions(_)),
         None => matches!(
             action,
             AlterAction::AddFamily { .. }
@@ -102,7 +137,11 @@ pub(super) fn check_action(table: &TableDescriptor, action: &AlterAction) -> PgR
 
 /// What the table is, in the plural.
 fn kind(table: &TableDescriptor) -> &'static str {
-    if table.mapping.is_some() { "foreign tables" } else { "raw tables" }
+    match table.location() {
+        _ if table.mapping.is_some() => "foreign tables",
+        Some(_) => "tables that other programs own",
+        None => "raw tables",
+    }
 }
 
 /// 42809 for what needs a table of rows.

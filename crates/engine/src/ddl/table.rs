@@ -20,7 +20,7 @@ use stoa_sql::typed::tree::{
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{Constraint, ConstraintKind, CreateTable, CreateTableAs, OnCommitAction, RowSource, StorageOption, TableElement};
 use stoa_table::catalog::{
-    CELLS, ColumnId, FamilyDescriptor, IndexKey, Oid, OnCommit, Relation, RightsOf, Salt, TableDescriptor, ViewColumn, ViewDescriptor,
+    CELLS, ColumnId, FamilyDescriptor, IndexKey, LOCATION, Oid, OnCommit, Relation, RightsOf, Salt, TableDescriptor, ViewColumn, ViewDescriptor,
 };
 use stoa_table::row::split_points::in_buckets;
 use stoa_table::txn::TableLockMode;
@@ -470,6 +470,7 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
             }
             // What they say is done.
             "raw" | super::dynamic::OPTION => {}
+            LOCATION if builder.table.location().is_some() => {}
             name if storage_parameters::is_known(name, Of::Table) => {
                 storage_parameters::check(option, Of::Table)?;
                 builder.table.options.push((option.name.clone(), value));

@@ -140,7 +140,16 @@ impl<'a> Work<'a> {
 
     /// Makes the tables of a new or rewritten table and its indexes.
     pub async fn create_storage_of(&self, table: &TableDescriptor) -> PgResult<()> {
-        self.create_storage(&stoa_table::row::RowCodec::table_schema(table)).await?;
+        let schema = stoa_table::row::RowCodec::table_schema(table);
+        match table.location() {
+            Some(location) => {
+                let tables = self.ctx.database.tables.clone();
+                tables.attach(&schema, location)?;
+                let id = schema.id;
+                self.ctx.txn.on_rollback(move || Box::pin(async move { tables.drop(id).await }));
+            }
+            None => self.create_storage(&schema).await?,
+        }
         for index in &table.indexes {
             if index.is_fulltext() {
                 self.build_text(table, index, &|_| ()).await?;

@@ -39,6 +39,11 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
         }
     };
     let context = Arc::new(if scan.sees_own { ScanContext::with_own(ctx) } else { ScanContext::of(ctx) });
+    if as_of.is_some() && scan.table.location().is_some() {
+        return Err(PgError::unsupported(format!("the past of \"{}\" is not known", scan.table.name))
+            .detail("Other programs write its cells, with times of their own.")
+            .hint("stoa shell reads versions of cells by their times: get 't', 'row', {COLUMN => 'f:q', VERSIONS => 3}."));
+    }
     if let Some(at) = as_of {
         // A time that is forgotten is refused where it is written.
         context.view.as_of(at)?;

@@ -7,7 +7,7 @@ use stoa_engine::memory::Shares;
 use stoa_engine::memory::shares::LEAST_LIMIT;
 use stoa_engine::{Database, DatabaseOptions, Tables};
 use stoa_store::Store;
-use stoa_store_hbase::{HbaseStore, HbaseUrl};
+use stoa_store_hbase::{HbaseStore, HbaseUrl, WithElsewhere};
 
 /// Options of every command that opens a database.
 #[derive(clap::Args, Clone, Debug)]
@@ -124,7 +124,7 @@ pub async fn open_for(options: &DataOptions, max_sessions: usize) -> Result<Data
         max_sessions,
         ..DatabaseOptions::default()
     };
-    Ok(Database::open(Tables::new(store), database).await?)
+    Ok(Database::open(Tables::new(Arc::new(WithElsewhere::new(store))), database).await?)
 }
 
 fn make_directory(path: &Path) -> Result<(), CommandError> {

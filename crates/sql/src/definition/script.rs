@@ -120,7 +120,9 @@ impl Writer<'_> {
             out.before.push(self.table(table)?);
             let columns: Vec<String> = table.visible_columns().filter(|c| c.generated.is_none()).map(|c| quote_name(&c.name)).collect();
             // Rows without a single column to write would be lines that say nothing.
-            if table.is_raw() {
+            if table.location().is_some() {
+                // Its cells are not this database's.
+            } else if table.is_raw() {
                 let name = self.name(table.oid)?;
                 out.before.push(format!("-- The cells of {name} are not in this script: stoa backup copies them."));
             } else if !columns.is_empty() {
@@ -293,7 +295,10 @@ impl Writer<'_> {
     fn raw_table(&self, table: &TableDescriptor) -> PgResult<String> {
         let families: Vec<String> = table.families.iter().filter(|f| f.id != CELLS).map(|f| family(table, f)).collect();
         let name = self.name(table.oid)?;
-        let mut out = format!("CREATE TABLE {name} (\n    {}\n) WITH (raw){};", families.join(",\n    "), split(table)?);
+        let mut out = match table.location() {
+            Some(location) => format!("CREATE TABLE {name} () WITH (raw, location = {});", quote_text(location)),
+            None => format!("CREATE TABLE {name} (\n    {}\n) WITH (raw){};", families.join(",\n    "), split(table)?),
+        };
         if !table.is_enabled() {
             out.push_str(&format!("\nALTER TABLE {name} SET (enabled = false);"));
         }

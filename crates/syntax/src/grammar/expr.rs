@@ -222,7 +222,7 @@ impl Parser<'_> {
         // The level whose operators do not associate, when the last one was of it.
         let mut single = 0;
         loop {
-            if self.at_label() {
+            if self.at_label() && !self.goes_on(min) {
                 if self.labels {
                     return Ok(left);
                 }
@@ -309,6 +309,24 @@ impl Parser<'_> {
             && (matches!(self.peek(1), Some(Token::Comma | Token::RParen | Token::SemiColon) | None)
                 || self.peek_any(1, BEHIND_SELECT_LIST))
             && self.class(0).is_some_and(|(_, bare)| bare)
+    }
+
+    /// Whether the word there is an operator that binds what stands behind another one: then it is no label, as in `a * b COLLATE, c`.
+    fn goes_on(&self, min: u8) -> bool {
+        let binding = match self.peek(0) {
+            Some(Token::Word(word)) if word.quote_style.is_none() => match word.value.to_ascii_lowercase().as_str() {
+                "or" => binding::OR,
+                "and" => binding::AND,
+                "is" | "isnull" | "notnull" => binding::IS,
+                "between" | "in" | "like" | "ilike" | "similar" => binding::PREDICATE,
+                "operator" => binding::OTHER,
+                "at" => binding::AT,
+                "collate" => binding::COLLATE,
+                _ => return false,
+            },
+            _ => return false,
+        };
+        min > 0 && binding >= min
     }
 
     /// Whether ANY, SOME or ALL with a parenthesis stands there.

@@ -3,7 +3,7 @@
 //! Columns are known by [`ColumnId`], which never changes and is never reused; it is also PostgreSQL's `attnum`. Expressions
 //! (defaults, checks, predicates) are SQL text and are bound again when needed.
 
-use super::mapping::{CELLS, Mapping};
+use super::mapping::{CELLS, LOCATION, Mapping};
 use super::policy::RowSecurity;
 use serde::{Deserialize, Serialize};
 use stoa_encoding::keyside::raw::delimited_in_order;
@@ -563,6 +563,12 @@ impl TableDescriptor {
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         !self.options.iter().any(|(name, value)| name == "enabled" && value == "false")
+    }
+
+    /// Where the cells of a raw table are that other programs own; none for those that the store has.
+    #[must_use]
+    pub fn location(&self) -> Option<&str> {
+        self.options.iter().find(|(name, _)| name == LOCATION).map(|(_, value)| value.as_str()).filter(|_| self.is_raw())
     }
 
     /// Whether INSERT takes the place of a row with the same key, as UPSERT does.

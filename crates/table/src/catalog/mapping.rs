@@ -7,6 +7,9 @@ use stoa_store::FamilyId;
 /// The family of the store that has all cells of a raw table. No table has as many families as it would take to reach it.
 pub const CELLS: FamilyId = FamilyId(0xfff0);
 
+/// The option of a raw table whose cells other programs own: where they are.
+pub const LOCATION: &str = "location";
+
 /// How values of a type become the bytes of cells that other programs read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Encoding {

@@ -22,7 +22,7 @@ pub use database::{DatabaseDescriptor, FIRST_DATABASE, Shared};
 pub use descriptor::*;
 pub use dropped::DroppedTable;
 pub use large_object::LargeObject;
-pub use mapping::{CELLS, Encoding, MappedColumn, Mapping};
+pub use mapping::{CELLS, Encoding, LOCATION, MappedColumn, Mapping};
 pub use numbers::{Numbers, SequenceState};
 pub use policy::{PolicyCommand, PolicyCondition, PolicyDescriptor, RowSecurity};
 pub use role::RoleDescriptor;

@@ -64,6 +64,8 @@ const MAPS: u8 = 7;
 const SEVERAL_DATABASES: u8 = 8;
 /// That of the row that says that there are large objects.
 const LARGE_OBJECTS: u8 = 9;
+/// Raw tables whose cells other programs own.
+const ELSEWHERE: u8 = 10;
 /// What rows of the catalog are, by the first bytes of their keys. It is an enum for the compiler to refuse a byte that is given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -306,6 +308,7 @@ pub fn encode<T: Serialize>(value: &T) -> PgResult<Vec<u8>> {
 /// As [`encode`].
 pub fn encode_relation(relation: &Relation) -> PgResult<Vec<u8>> {
     let version = match relation {
+        Relation::Table(table) if table.location().is_some() => ELSEWHERE,
         Relation::Table(table) if table.entries_of.is_some() || table.map_columns().next().is_some() => MAPS,
         Relation::Table(table) if table.expires.is_some() || table.timestamp.is_some() => OWN_TIMES,
         Relation::Table(table) if !table.row_security.is_default() => ROW_SECURITY,
@@ -351,7 +354,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> PgResult<T> {
     let broken = |what: String| PgError::new(SqlState::DATA_CORRUPTED, format!("a row of the catalog cannot be read: {what}"));
     match bytes.split_first() {
         Some((
-            &(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS | OWN_TIMES | MAPS | SEVERAL_DATABASES | LARGE_OBJECTS),
+            &(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS | OWN_TIMES | MAPS | SEVERAL_DATABASES | LARGE_OBJECTS | ELSEWHERE),
             json,
         )) => serde_json::from_slice(json).map_err(|e| broken(e.to_string())),
         Some((version, _)) => Err(broken(format!("version {version} is unknown"))),
@@ -565,6 +568,13 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
     }
     let of_relations = catalogs.iter().flat_map(|c| c.relations()).flat_map(|r| storage_of(r));
     let named: HashSet<TableId> = of_relations.chain(dropped().flat_map(|dropped| dropped.storage())).collect();
+    for relation in catalogs.iter().flat_map(|c| c.relations()) {
+        if let Relation::Table(table) = &**relation
+            && let (Some(location), None) = (table.location(), &table.mapping)
+        {
+            store.attach(&crate::row::RowCodec::table_schema(table), location).map_err(store_error)?;
+        }
+    }
     for table in store.list_tables().await.map_err(store_error)? {
         if ![CATALOG_TABLE, TOKEN_TABLE, FEED_TABLE, LARGE_OBJECT_TABLE].contains(&table.id) && !named.contains(&table.id) {
             store.drop_table(table.id).await.map_err(store_error)?;

@@ -78,6 +78,10 @@ impl RawTable {
     }
 
     fn limits(&self) -> Limits {
+        // What other programs' families keep, their cluster says with what it gives.
+        if self.table.location().is_some() {
+            return Limits::none(&RowCodec::table_schema(&self.table));
+        }
         Limits::of(&RowCodec::table_schema(&self.table))
     }
 
@@ -87,7 +91,7 @@ impl RawTable {
             table: self.table.storage,
             families,
             qualifiers: None,
-            versions: if self.table.is_raw() { 1 } else { u32::MAX },
+            versions: if self.table.is_raw() && self.table.location().is_none() { 1 } else { u32::MAX },
             time_range: None,
             snapshot: self.transactions.store().snapshot(),
         }

@@ -3,7 +3,7 @@
 use crate::row::corrupt;
 use std::borrow::Cow;
 use stoa_encoding::DecodeError;
-use stoa_encoding::keyside::{self, Direction};
+use stoa_encoding::raw_cell;
 use stoa_pg::PgResult;
 use stoa_store::FamilyId;
 
@@ -38,9 +38,6 @@ impl CellKind {
     }
 }
 
-/// Time and kind at the end of a qualifier.
-const TAIL: usize = 9;
-
 /// A stored qualifier, read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Parts<'a> {
@@ -55,19 +52,17 @@ pub struct Parts<'a> {
 /// What the qualifiers of a column's cells begin with.
 #[must_use]
 pub fn column(family: FamilyId, qualifier: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(qualifier.len() + 4 + TAIL);
-    out.extend_from_slice(&family.0.to_be_bytes());
-    keyside::encode_bytes(&mut out, qualifier, Direction::Asc);
+    let mut out = Vec::with_capacity(qualifier.len() + 13);
+    raw_cell::push_column(&mut out, family.0, qualifier);
     out
 }
 
 /// The stored qualifier of a cell of a column, which [`column()`] has written; the newest sorts first. `time` is not negative.
 #[must_use]
 pub fn qualifier(column: &[u8], time: i64, kind: CellKind) -> Vec<u8> {
-    let mut out = Vec::with_capacity(column.len() + TAIL);
+    let mut out = Vec::with_capacity(column.len() + 9);
     out.extend_from_slice(column);
-    out.extend_from_slice(&(!time.unsigned_abs()).to_be_bytes());
-    out.push(!(kind as u8));
+    raw_cell::push_cell(&mut out, time, kind as u8);
     out
 }
 
@@ -76,14 +71,10 @@ pub fn qualifier(column: &[u8], time: i64, kind: CellKind) -> Vec<u8> {
 /// # Errors
 /// XX001 for what [`qualifier`] does not write.
 pub fn parse(stored: &[u8]) -> PgResult<Parts<'_>> {
-    let malformed = || corrupt(DecodeError::Malformed { what: "cell of a raw table" });
-    let at = stored.len().checked_sub(TAIL).ok_or_else(malformed)?;
-    let (column, tail) = stored.split_at(at);
-    let family = column.first_chunk::<2>().map(|b| FamilyId(u16::from_be_bytes(*b))).ok_or_else(malformed)?;
-    let time = tail.first_chunk::<8>().map(|b| !u64::from_be_bytes(*b)).and_then(|t| i64::try_from(t).ok()).ok_or_else(malformed)?;
-    let code = tail.last().map(|b| !*b).ok_or_else(malformed)?;
-    let kind = CellKind::ALL.into_iter().find(|kind| *kind as u8 == code).ok_or_else(malformed)?;
-    Ok(Parts { column, family, time, kind })
+    let read = raw_cell::parse(stored).map_err(corrupt)?;
+    let kind = CellKind::ALL.into_iter().find(|kind| *kind as u8 == read.kind);
+    let kind = kind.ok_or_else(|| corrupt(DecodeError::Malformed { what: "cell of a raw table" }))?;
+    Ok(Parts { column: read.column, family: FamilyId(read.family), time: read.time, kind })
 }
 
 /// The qualifier in what [`column()`] has written.
@@ -91,6 +82,5 @@ pub fn parse(stored: &[u8]) -> PgResult<Parts<'_>> {
 /// # Errors
 /// XX001 for anything else.
 pub fn qualifier_of(column: &[u8]) -> PgResult<Cow<'_, [u8]>> {
-    let escaped = column.get(2..).ok_or_else(|| corrupt(DecodeError::Malformed { what: "cell of a raw table" }))?;
-    Ok(keyside::decode_bytes(escaped, Direction::Asc).map_err(corrupt)?.0)
+    raw_cell::qualifier_of(column).map_err(corrupt)
 }

@@ -37,6 +37,15 @@ impl Limits {
     }
 }
 
+impl Limits {
+    /// As [`Limits::of`], of families that keep all.
+    #[must_use]
+    pub fn none(schema: &TableSchema) -> Self {
+        let families = schema.families.iter().filter(|f| f.id != CELLS);
+        Self(families.map(|f| FamilyLimits { id: f.id, versions: u32::MAX, min_versions: 0, ttl: None }).collect())
+    }
+}
+
 /// What a read asks of a row's cells.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Wanted {
