@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tables that another program has in HBase, by SQL: a Java program makes, writes and reads them, and so does Stoa on its embedded store.
+"""Tables that another program has in HBase, by SQL: a Java program makes, writes and reads them, and so does Stoa, on its
+embedded store and on the cluster.
 
     run.py BINARY QUORUM
 
@@ -16,8 +17,9 @@ from server import Server  # noqa: E402
 
 BINARY, QUORUM = sys.argv[1], sys.argv[2]
 CLUSTER = HERE.parent.parent / "crates/hbase-client/tests/cluster/cluster"
-TABLE, ROWS = "web:people", 3000
-LOCATION = f"hbase://{QUORUM}/{TABLE}"
+ROWS = 3000
+# The stores of Stoa's own tables: embedded, and in another namespace of the same cluster.
+STORES = {"web:people": (), "web:persons": ("--store", f"hbase://{QUORUM}/elsewhere")}
 
 
 def others(*args):
@@ -41,13 +43,17 @@ def refused(c, sql, state, words=""):
     raise AssertionError(f"{sql}: no error")
 
 
+def location(table):
+    return f"hbase://{QUORUM}/{table}"
+
+
 def row(id_):
     return (id_, f"name {id_}", id_ % 90 if id_ % 5 else None, id_ / 4.0)
 
 
-def is_read(server):
+def is_read(server, table):
     with connect(server) as c:
-        c.execute(f"CREATE TABLE people () WITH (raw, location = '{LOCATION}')")
+        c.execute(f"CREATE TABLE people () WITH (raw, location = '{location(table)}')")
         c.execute("""CREATE FOREIGN TABLE p (id bigint, name text OPTIONS ("column" 'info:name'), age int OPTIONS ("column" 'info:age'),
                      score double precision OPTIONS ("column" 'stats:score')) OPTIONS ("table" 'people')""")
         all_ = lambda sql, *args: c.execute(sql, *args).fetchall()
@@ -68,7 +74,7 @@ def is_read(server):
         assert len(all_("SELECT * FROM pg_stat_regions WHERE relname = 'people'")) == 3
 
 
-def is_written(server):
+def is_written(server, table):
     with connect(server) as c:
         c.execute("INSERT INTO p VALUES (5000, 'né', 7, -1.5), (5001, NULL, 8, NULL)")
         c.execute("UPDATE p SET age = age + 1, name = NULL WHERE id BETWEEN 5000 AND 5001 OR id = 1")
@@ -94,70 +100,75 @@ def is_written(server):
         except psycopg.errors.FeatureNotSupported as error:
             assert "other programs own" in str(error), error
         assert c.execute("SELECT count(*) FROM own WHERE id = 1000").fetchone() == (0,)
-    assert others("scan", TABLE, 5000, 7000) == [
+    assert others("scan", table, 5000, 7000) == [
         ("5000", "info:age", "\\x00\\x00\\x00\\x08"), ("5000", "stats:score", "\\xBF\\xF8\\x00\\x00\\x00\\x00\\x00\\x00"), ("5001", "info:age", "\\x00\\x00\\x00\\x09"),
         ("6000", "info:age", "\\x00\\x00\\x00\\x01"), ("6000", "info:name", "there"), ("6000", "stats:score", "?\\xF0\\x00\\x00\\x00\\x00\\x00\\x00")]
-    assert others("scan", TABLE, 1, 4) == [
+    assert others("scan", table, 1, 4) == [
         ("1", "info:age", "\\x00\\x00\\x00\\x02"), ("1", "stats:score", "?\\xD0\\x00\\x00\\x00\\x00\\x00\\x00"),
         ("3", "info:age", "\\x00\\x00\\x00\\x03"), ("3", "info:name", "twice"), ("3", "stats:score", "?\\xE8\\x00\\x00\\x00\\x00\\x00\\x00")]
 
 
-def is_seen_at_once(server):
+def is_seen_at_once(server, table):
     with connect(server) as c:
-        others("put", TABLE, 9000, "info", "name", "late")
+        others("put", table, 9000, "info", "name", "late")
         assert c.execute("SELECT * FROM p WHERE id = 9000").fetchall() == [(9000, "late", None, None)]
-        others("put", TABLE, 9000, "info", "age", "no number")
+        others("put", table, 9000, "info", "age", "no number")
         assert c.execute("SELECT name FROM p WHERE id = 9000").fetchall() == [("late",)]
         refused(c, "SELECT age FROM p WHERE id = 9000", "22P03", "age")
-        others("delete", TABLE, 9000)
+        others("delete", table, 9000)
         assert c.execute("SELECT count(*) FROM p WHERE id >= 9000").fetchone() == (0,)
 
 
-def is_refused(server):
+def is_refused(server, table):
     with connect(server) as c:
         for sql, state, words in [
             ("TRUNCATE people", "42809", "own"), ("ALTER TABLE people ADD FAMILY x ()", "42809", "own"),
             ("SELECT * FROM p AS OF SYSTEM TIME '-1s'", "0A000", "past"),
             ("CREATE INDEX ON p (name)", "42809", ""),
-            (f"CREATE TABLE q (FAMILY f ()) WITH (raw, location = '{LOCATION}')", "42P16", "families"),
-            (f"CREATE TABLE q () WITH (location = '{LOCATION}')", "22023", "location"),
+            (f"CREATE TABLE q (FAMILY f ()) WITH (raw, location = '{location(table)}')", "42P16", "families"),
+            (f"CREATE TABLE q () WITH (location = '{location(table)}')", "22023", "location"),
             (f"CREATE TABLE q () WITH (raw, location = 'hbase://{QUORUM}/web:nobody')", "42P01", "web:nobody"),
             ("CREATE TABLE q () WITH (raw, location = 'http://example.com/x')", "22023", "hbase://"),
         ]:
             refused(c, sql, state, words)
+        # Nobody is there: who waits may give up.
+        c.execute("SET statement_timeout = '2s'")
+        refused(c, "CREATE TABLE q () WITH (raw, location = 'hbase://127.0.0.1:1/web:people')", "57014")
+        c.execute("RESET statement_timeout")
         c.execute("CREATE ROLE guest LOGIN")
         c.execute("GRANT SELECT ON p TO guest; GRANT CREATE ON SCHEMA public TO guest")
         c.execute("SET SESSION AUTHORIZATION guest")
         assert c.execute("SELECT name FROM p WHERE id = 10").fetchone() == ("name 10",)
         refused(c, "DELETE FROM p WHERE id = 10", "42501")
-        refused(c, f"CREATE TABLE q () WITH (raw, location = '{LOCATION}')", "42501", "another cluster")
+        refused(c, f"CREATE TABLE q () WITH (raw, location = '{location(table)}')", "42501", "another cluster")
 
 
-def stays_after_a_restart(server):
+def stays_after_a_restart(server, table):
     server.process.kill()
     server.process.wait()
     server.start()
     with connect(server) as c:
         assert c.execute("SELECT * FROM p WHERE id = 78").fetchall() == [row(78)]
         made = c.execute("SELECT stoa_get_tabledef('people'::regclass)").fetchone()[0]
-        assert made == f"CREATE TABLE public.people () WITH (raw, location = '{LOCATION}');", made
+        assert made == f"CREATE TABLE public.people () WITH (raw, location = '{location(table)}');", made
         c.execute("DROP FOREIGN TABLE p")
         c.execute("DROP TABLE people")
         refused(c, "SELECT * FROM p", "42P01")
-    assert len(others("scan", TABLE, 0, 100000)) > ROWS
+    assert len(others("scan", table, 0, 100000)) > ROWS
 
 
 def main():
-    others("create", TABLE, 1000, 2000)
-    others("load", TABLE, 0, ROWS)
-    with tempfile.TemporaryDirectory() as work:
-        server = Server(BINARY, work + "/data")
-        try:
-            for test in (is_read, is_written, is_seen_at_once, is_refused, stays_after_a_restart):
-                test(server)
-                print(f"elsewhere: {test.__name__} ok", flush=True)
-        finally:
-            server.process.kill()
+    for table, store in STORES.items():
+        others("create", table, 1000, 2000)
+        others("load", table, 0, ROWS)
+        with tempfile.TemporaryDirectory() as work:
+            server = Server(BINARY, work + "/data", *store)
+            try:
+                for test in (is_read, is_written, is_seen_at_once, is_refused, stays_after_a_restart):
+                    test(server, table)
+                    print(f"elsewhere: {test.__name__} ok, {'on the cluster' if store else 'beside the embedded store'}", flush=True)
+            finally:
+                server.process.kill()
 
 
 main()

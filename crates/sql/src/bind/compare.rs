@@ -252,6 +252,10 @@ impl Binder<'_> {
                     .filter(|right| !right.is_pseudo())
                     .unwrap_or_else(|| known.clone()),
             };
+            if element.is_array() {
+                let message = format!("could not find array type for data type {element}");
+                return Err(PgError::new(SqlState::UNDEFINED_OBJECT, message));
+            }
             self.coerce(array, &SqlType::new(element.array_of()), CastContext::Implicit)?
         } else {
             array

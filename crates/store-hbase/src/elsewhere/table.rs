@@ -2,6 +2,7 @@
 
 use super::read::ScanElsewhere;
 use crate::failure::read_error;
+use crate::schema::StoredTable;
 use crate::sizes::{MIB, RegionBytes, overlap};
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -123,6 +124,10 @@ impl Elsewhere {
 pub(super) async fn describe(client: &Client, name: &TableName, cells: FamilyId) -> StoreResult<Option<TableSchema>> {
     let admin = client.admin();
     let Some(descriptor) = admin.describe_table(name).await.map_err(read_error)? else { return Ok(None) };
+    // Whoever writes its cells past its log breaks a store.
+    if StoredTable::of(&descriptor)?.is_some() {
+        return Err(StoreError::Unsupported(format!("{name} is a table of a Stoa store, which its server alone reads and writes")));
+    }
     let all = FamilyOptions { layout: Layout::Cells, ..FamilyOptions::default() };
     let mut families = vec![FamilySchema { id: cells, name: String::new(), options: all }];
     let mut named: Vec<_> = descriptor.families.iter().collect();
