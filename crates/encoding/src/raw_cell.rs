@@ -74,7 +74,14 @@ mod tests {
             push_cell(&mut out, time, kind);
             out
         };
-        let sorted = [cell(1, b"", 9, PUT), cell(1, b"a", 9, 12), cell(1, b"a", 9, PUT), cell(1, b"a", 3, PUT), cell(1, b"a\0", 9, PUT), cell(2, b"", 9, PUT)];
+        let sorted = [
+            cell(1, b"", 9, PUT),
+            cell(1, b"a", 9, 12),
+            cell(1, b"a", 9, PUT),
+            cell(1, b"a", 3, PUT),
+            cell(1, b"a\0", 9, PUT),
+            cell(2, b"", 9, PUT),
+        ];
         assert!(sorted.is_sorted());
         let read = parse(&sorted[2]).unwrap();
         assert_eq!((read.family, &*qualifier_of(read.column).unwrap(), read.time, read.kind), (1, &b"a"[..], 9, PUT));

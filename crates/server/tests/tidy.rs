@@ -21,7 +21,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stoa-store-lsm", &["stoa-store"]),
     ("stoa-fulltext", &[]),
     ("stoa-hbase-client", &[]),
-    ("stoa-store-hbase", &["stoa-hbase-client", "stoa-store"]),
+    ("stoa-store-hbase", &["stoa-encoding", "stoa-hbase-client", "stoa-store"]),
     ("stoa-sql", &["stoa-fulltext", "stoa-pg", "stoa-syntax", "stoa-table"]),
     ("stoa-exec", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
     ("stoa-engine", &["stoa-auth", "stoa-encoding", "stoa-exec", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),

@@ -48,7 +48,8 @@ impl FromStr for TableUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<TableUrl, String> {
-        let (cluster, place) = cluster_and_place(text, "a table is hbase://zk1,zk2:2181/namespace:name, or hbase+rpc://master:16000/namespace:name")?;
+        let (cluster, place) =
+            cluster_and_place(text, "a table is hbase://zk1,zk2:2181/namespace:name, or hbase+rpc://master:16000/namespace:name")?;
         let table = place.parse::<TableName>().map_err(|_| format!("\"{place}\" is no name of a table of HBase"))?;
         if table.namespace() == "hbase" {
             return Err(format!("\"{place}\" is a table of HBase itself"));
@@ -109,7 +110,8 @@ impl FromStr for HbaseUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<HbaseUrl, String> {
-        let (cluster, namespace) = cluster_and_place(text, "a store is hbase://zk1,zk2:2181/namespace, or hbase+rpc://master:16000/namespace")?;
+        let (cluster, namespace) =
+            cluster_and_place(text, "a store is hbase://zk1,zk2:2181/namespace, or hbase+rpc://master:16000/namespace")?;
         let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if namespace.is_empty() || !namespace.chars().all(of_name) {
             return Err(format!("\"{namespace}\" is no name for a namespace: letters, digits and _ are"));

@@ -1,8 +1,9 @@
 //! The tables of a store: the one way to it from above.
 
 use crate::catalog::store as rows;
-use crate::catalog::{CatalogSnapshot, Oid, large_object};
+use crate::catalog::{CatalogSnapshot, Oid, Relation, large_object};
 use crate::failure::store_error;
+use crate::row::RowCodec;
 use crate::services::{LocalServices, Services};
 use std::sync::Arc;
 use stoa_pg::PgResult;
@@ -60,6 +61,13 @@ impl Tables {
     /// What the store reports; XX001 for rows that cannot be read.
     pub async fn open_catalog(&self) -> PgResult<Arc<CatalogSnapshot>> {
         let catalogs = rows::open(&self.store, Arc::clone(self.services.numbers())).await?;
+        for relation in catalogs.iter().flat_map(CatalogSnapshot::relations) {
+            if let Relation::Table(table) = &**relation
+                && let (Some(location), None) = (table.location(), &table.mapping)
+            {
+                self.attach(&RowCodec::table_schema(table), location)?;
+            }
+        }
         self.services.publication().open(catalogs);
         Ok(self.services.publication().first().newest())
     }

@@ -6,7 +6,9 @@ use super::work::Work;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ddl::{AlterAction, CreateTable, StorageOption, TableElement};
-use stoa_table::catalog::{CELLS, CatalogSnapshot, ConstraintName, FamilyDescriptor, KeyForm, KeyPart, LOCATION, Oid, Relation, TableDescriptor};
+use stoa_table::catalog::{
+    CELLS, CatalogSnapshot, ConstraintName, FamilyDescriptor, KeyForm, KeyPart, LOCATION, Oid, Relation, TableDescriptor,
+};
 use stoa_table::{FamilyOptions, Layout};
 
 /// The one column of a raw table.

@@ -20,7 +20,8 @@ use stoa_sql::typed::tree::{
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{Constraint, ConstraintKind, CreateTable, CreateTableAs, OnCommitAction, RowSource, StorageOption, TableElement};
 use stoa_table::catalog::{
-    CELLS, ColumnId, FamilyDescriptor, IndexKey, LOCATION, Oid, OnCommit, Relation, RightsOf, Salt, TableDescriptor, ViewColumn, ViewDescriptor,
+    CELLS, ColumnId, FamilyDescriptor, IndexKey, LOCATION, Oid, OnCommit, Relation, RightsOf, Salt, TableDescriptor, ViewColumn,
+    ViewDescriptor,
 };
 use stoa_table::row::split_points::in_buckets;
 use stoa_table::txn::TableLockMode;

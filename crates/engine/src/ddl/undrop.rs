@@ -49,7 +49,8 @@ pub(super) fn keep<'t>(
     for table in tables {
         let Some(schema) = catalog.schema(table.schema).filter(|schema| schema.temporary.is_none()) else { continue };
         // Entries are kept with the table that they belong to.
-        if table.temporary || table.mapping.is_some() || table.location().is_some() || table.entries_of.is_some() || is_hidden(&table.name) {
+        if table.temporary || table.mapping.is_some() || table.location().is_some() || table.entries_of.is_some() || is_hidden(&table.name)
+        {
             continue;
         }
         let entries = table.map_columns().filter_map(|column| catalog.table(column.entries?));

@@ -69,7 +69,10 @@ pub fn register(r: &mut Registry) {
         // PostgreSQL has the first alone. Configurations were texts in definitions once.
         for to in [PgType::Regclass, PgType::Regconfig] {
             let ty = to.clone();
-            let named = strict1::<Text, crate::args::Oid>(move |call, name| object::object_oid(call.ctx, &ty, name));
+            let named = strict1::<Text, crate::args::Oid>(move |call, name| match ty {
+                PgType::Regclass => object::relation_named(call.ctx, name),
+                _ => object::object_oid(call.ctx, &ty, name),
+            });
             r.add_cast(from.clone(), to, Implicit, CastKind::Kernel(named));
         }
     }

@@ -135,13 +135,7 @@ pub fn object_oid(ctx: &EvalContext, ty: &PgType, text: &str) -> PgResult<u32> {
         _ => {}
     }
     match ty {
-        PgType::Regclass => match ctx.system.relation_oid(name)? {
-            Some(oid) => Ok(oid),
-            None => Err(match name.split_once('.') {
-                Some((schema, _)) if named(ctx, "to_regnamespace", &PgType::Regnamespace, schema)?.is_none() => undefined_schema(schema),
-                _ => PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{}\" does not exist", display_parts(name))),
-            }),
-        },
+        PgType::Regclass => relation_named(ctx, name),
         PgType::Regtype => Ok(parse_type_name(text)?.ty.oid()),
         PgType::Regnamespace => named(ctx, "to_regnamespace", ty, name)?.ok_or_else(|| undefined_schema(name)),
         PgType::Regproc => {
@@ -159,6 +153,20 @@ pub fn object_oid(ctx: &EvalContext, ty: &PgType, text: &str) -> PgResult<u32> {
         PgType::Regconfig => Config::named(name).map(Config::oid),
         _ => named(ctx, "to_regrole", &PgType::Regrole, name)?
             .ok_or_else(|| PgError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{}\" does not exist", fold_identifier(name)))),
+    }
+}
+
+/// The OID of a relation by its name alone, as a cast from text reads it: a number is a name there.
+///
+/// # Errors
+/// 42P01, 42602 or 3F000.
+pub fn relation_named(ctx: &EvalContext, name: &str) -> PgResult<u32> {
+    match ctx.system.relation_oid(name)? {
+        Some(oid) => Ok(oid),
+        None => Err(match name.split_once('.') {
+            Some((schema, _)) if named(ctx, "to_regnamespace", &PgType::Regnamespace, schema)?.is_none() => undefined_schema(schema),
+            _ => PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{}\" does not exist", display_parts(name))),
+        }),
     }
 }
 

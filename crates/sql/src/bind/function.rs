@@ -108,6 +108,26 @@ impl Binder<'_> {
         Expr::new(ExprKind::Coalesce(list), ty.clone())
     }
 
+    /// `NULLIF(a, b)`.
+    fn null_if(&mut self, a: Expr, b: Expr, syntax: &E) -> PgResult<Expr> {
+        // A literal without a type beside a row is one.
+        let a = match b.ty.ty {
+            PgType::Record(Some(_)) if a.ty.ty == PgType::Unknown => self.coerce(a, &b.ty, CastContext::Implicit)?,
+            _ => a,
+        };
+        let oper = self.find_operator("=", Some(&a.ty.ty), &b.ty.ty).map_err(|e| e.at(self.pos(syntax)))?;
+        // PostgreSQL types the result as the operator's left argument.
+        let declared: Vec<PgType> = oper.left.iter().chain([&oper.right]).cloned().collect();
+        let (mut both, _) = self.apply_signature(&declared, false, &PgType::Bool, vec![a, b])?;
+        let (Some(b), Some(result)) = (both.pop(), both.pop()) else { return Err(PgError::internal("= has two arguments")) };
+        let mut shared = Shared::default();
+        let result = shared.value(result, &mut || self.new_col());
+        let ty = result.ty.clone();
+        let test = self.compare("=", result.clone(), b, syntax)?;
+        let null = Expr::new(ExprKind::Const(ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?), ty.clone());
+        Ok(shared.around(Expr::new(ExprKind::Case { whens: vec![(test, null)], otherwise: Some(Box::new(result)) }, ty)))
+    }
+
     /// What the grammar of SQL gives a meaning of its own.
     fn bind_special(&mut self, name: &str, function: &ast::Function, syntax: &E) -> PgResult<Option<Expr>> {
         let quoted = matches!(function.name.0.first(), Some(ast::ObjectNamePart::Identifier(i)) if i.quote_style.is_some());
@@ -147,23 +167,8 @@ impl Binder<'_> {
             }
             "nullif" => {
                 let list = call_args(function)?.positional.into_iter().map(|e| self.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
-                let [mut a, b] = <[Expr; 2]>::try_from(list).map_err(|_| PgError::new(SqlState::SYNTAX_ERROR, "NULLIF takes two arguments"))?;
-                // NULL beside a row is a row.
-                if a.ty.ty == PgType::Unknown && matches!(b.ty.ty, PgType::Record(Some(_))) {
-                    a = self.coerce(a, &b.ty, CastContext::Implicit)?;
-                }
-                let oper = self.find_operator("=", Some(&a.ty.ty), &b.ty.ty).map_err(|e| e.at(self.pos(syntax)))?;
-                // PostgreSQL types the result as the operator's left argument.
-                let declared: Vec<PgType> = oper.left.iter().chain([&oper.right]).cloned().collect();
-                let (mut both, _) = self.apply_signature(&declared, false, &PgType::Bool, vec![a, b])?;
-                let (Some(b), Some(result)) = (both.pop(), both.pop()) else { return Err(PgError::internal("= has two arguments")) };
-                let mut shared = Shared::default();
-                let result = shared.value(result, &mut || self.new_col());
-                let ty = result.ty.clone();
-                let test = self.compare("=", result.clone(), b, syntax)?;
-                let null =
-                    Expr::new(ExprKind::Const(ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?), ty.clone());
-                shared.around(Expr::new(ExprKind::Case { whens: vec![(test, null)], otherwise: Some(Box::new(result)) }, ty))
+                let [a, b] = <[Expr; 2]>::try_from(list).map_err(|_| PgError::new(SqlState::SYNTAX_ERROR, "NULLIF takes two arguments"))?;
+                self.null_if(a, b, syntax)?
             }
             "row" => {
                 let call = call_args(function)?;

@@ -18,8 +18,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stoa_hbase_client::Client;
 use stoa_store::{
-    BulkLoad, Commit, Extents, FamilyId, History, HistorySpec, KeyRange, Limits, OnVisible, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot,
-    Store, StoreError, StoreResult, TableId, TableSchema, Timestamp, Watch,
+    BulkLoad, Commit, Extents, FamilyId, History, HistorySpec, KeyRange, Limits, OnVisible, ReadSpec, Region, RowSink, Scan, ScanSpec,
+    Snapshot, Store, StoreError, StoreResult, TableId, TableSchema, Timestamp, Watch,
 };
 use table::Elsewhere;
 

@@ -136,7 +136,8 @@ pub(super) async fn describe(client: &Client, name: &TableName, cells: FamilyId)
         let name = std::str::from_utf8(&family.name);
         let name = name.map_err(|_| StoreError::Unsupported(format!("the family {:?} has no name in UTF-8", family.name)))?;
         let id = u16::try_from(at).map_err(|_| StoreError::Unsupported("a table of so many families".into()))?;
-        let number = |attribute: &str| family.attributes.get(attribute.as_bytes()).and_then(|v| std::str::from_utf8(v).ok()?.parse::<u32>().ok());
+        let number =
+            |attribute: &str| family.attributes.get(attribute.as_bytes()).and_then(|v| std::str::from_utf8(v).ok()?.parse::<u32>().ok());
         let options = FamilyOptions {
             versions: number("VERSIONS").unwrap_or(1).clamp(1, FamilyOptions::ALL_VERSIONS),
             min_versions: number("MIN_VERSIONS").unwrap_or(0),

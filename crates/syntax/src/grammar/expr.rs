@@ -222,7 +222,11 @@ impl Parser<'_> {
         // The level whose operators do not associate, when the last one was of it.
         let mut single = 0;
         loop {
-            if self.at_label() && !self.goes_on(min) {
+            if self.at_label() {
+                if self.goes_on(min) {
+                    self.at += 1;
+                    return Err(self.unexpected());
+                }
                 if self.labels {
                     return Ok(left);
                 }
@@ -317,7 +321,7 @@ impl Parser<'_> {
             Some(Token::Word(word)) if word.quote_style.is_none() => match word.value.to_ascii_lowercase().as_str() {
                 "or" => binding::OR,
                 "and" => binding::AND,
-                "is" | "isnull" | "notnull" => binding::IS,
+                "is" => binding::IS,
                 "between" | "in" | "like" | "ilike" | "similar" => binding::PREDICATE,
                 "operator" => binding::OTHER,
                 "at" => binding::AT,

@@ -414,6 +414,10 @@ impl Parser<'_> {
                     )
                     | None => return Err(p.unexpected()),
                     Some(operator) => {
+                        if matches!(p.peek(1), Some(Token::Number(..) | Token::SingleQuotedString(_) | Token::LParen)) {
+                            p.at += 1;
+                            return Err(p.unexpected());
+                        }
                         let message = format!("operator {operator} is not a valid ordering operator");
                         let at = crate::char_offset(p.sql, p.span().start) + 1;
                         return Err(SyntaxError::new(b"42809", message, Some(at)).with_hint("Ordering operators are \"<\" and \">\"."));

@@ -354,7 +354,8 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> PgResult<T> {
     let broken = |what: String| PgError::new(SqlState::DATA_CORRUPTED, format!("a row of the catalog cannot be read: {what}"));
     match bytes.split_first() {
         Some((
-            &(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS | OWN_TIMES | MAPS | SEVERAL_DATABASES | LARGE_OBJECTS | ELSEWHERE),
+            &(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS | OWN_TIMES | MAPS | SEVERAL_DATABASES | LARGE_OBJECTS
+            | ELSEWHERE),
             json,
         )) => serde_json::from_slice(json).map_err(|e| broken(e.to_string())),
         Some((version, _)) => Err(broken(format!("version {version} is unknown"))),
@@ -568,13 +569,6 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
     }
     let of_relations = catalogs.iter().flat_map(|c| c.relations()).flat_map(|r| storage_of(r));
     let named: HashSet<TableId> = of_relations.chain(dropped().flat_map(|dropped| dropped.storage())).collect();
-    for relation in catalogs.iter().flat_map(|c| c.relations()) {
-        if let Relation::Table(table) = &**relation
-            && let (Some(location), None) = (table.location(), &table.mapping)
-        {
-            store.attach(&crate::row::RowCodec::table_schema(table), location).map_err(store_error)?;
-        }
-    }
     for table in store.list_tables().await.map_err(store_error)? {
         if ![CATALOG_TABLE, TOKEN_TABLE, FEED_TABLE, LARGE_OBJECT_TABLE].contains(&table.id) && !named.contains(&table.id) {
             store.drop_table(table.id).await.map_err(store_error)?;
