@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use stoa_store::{CellRef, KeyRange, ReadSpec, Region, Scan, ScanSpec, Snapshot, StoreResult};
+use stoa_store::{CellRef, KeyRange, ReadSpec, Region, Scan, ScanSpec, Snapshot, StoreResult, Traffic};
 
 /// How long what the servers said counts.
 const FRESH: Duration = Duration::from_secs(30);
@@ -74,6 +74,7 @@ struct RegionBytes {
     range: KeyRange,
     bytes: u64,
     server: String,
+    traffic: Traffic,
 }
 
 impl Core {
@@ -88,6 +89,8 @@ impl Core {
             range: range_from_hbase(size.region.start_key(), size.region.end_key()),
             bytes: u64::from(size.files_mib.max(size.uncompressed_mib) + size.memory_mib) * MIB,
             server: size.region.server().to_string(),
+            // Since the region was opened there.
+            traffic: Traffic { reads: size.reads, writes: size.writes, since_us: None },
         });
         let sized = Arc::new(sized.collect::<Vec<_>>());
         table.sizes.lock().regions = Some((Instant::now(), Arc::clone(&sized)));
@@ -99,7 +102,8 @@ impl Core {
         let mut regions = Vec::with_capacity(sized.len());
         for region in sized.iter() {
             let (approximate_bytes, approximate_rows) = self.approximate_size(table, &region.range).await?;
-            regions.push(Region { range: region.range.clone(), approximate_bytes, approximate_rows, server: Some(region.server.clone()) });
+            let (server, traffic) = (Some(region.server.clone()), Some(region.traffic));
+            regions.push(Region { range: region.range.clone(), approximate_bytes, approximate_rows, server, traffic });
         }
         Ok(regions)
     }
@@ -195,7 +199,7 @@ mod tests {
     #[test]
     fn a_range_has_its_share_of_its_regions() {
         let range = |from: &[u8], to: Option<&[u8]>| KeyRange::new(from.to_vec(), to.map(<[u8]>::to_vec));
-        let region = |range, bytes| RegionBytes { range, bytes, server: String::new() };
+        let region = |range, bytes| RegionBytes { range, bytes, server: String::new(), traffic: Traffic::default() };
         let regions = [
             region(range(b"", Some(b"a\x00")), 8 * MIB),
             region(range(b"a\x00", Some(b"a\x80")), 4 * MIB),
