@@ -174,6 +174,60 @@ def hot_regions_are_told_with_what_to_do(server):
             c.execute("RESET ROLE")
 
 
+def snapshots_are_whole_whatever_is_killed(server):
+    """Snapshots are taken and restored through the server while it is killed: each that is listed has all rows of one moment, and a table has
+    its rows or those of the snapshot."""
+    rows, pick = 40000, random.Random(7)
+
+    def shell(text):
+        return subprocess.run([BINARY, "shell", "--data", server.data], input=text, capture_output=True, text=True)
+
+    def definition(c):
+        c.execute("CREATE TABLE t (FAMILY f ()) WITH (raw)")
+        c.execute("CREATE FOREIGN TABLE m (id bigint, round int OPTIONS (\"column\" 'f:round'), body text OPTIONS (\"column\" 'f:body')) "
+                  "OPTIONS (\"table\" 't', key_format 'UNSIGNED(id, 8)')")
+        c.execute("INSERT INTO m SELECT n, 0, repeat('x', 100) FROM generate_series(1, %s) n", (rows,))
+
+    with server.connect() as c:
+        definition(c)
+    took = time.time()
+    assert "ERROR" not in shell("snapshot 't', 'before'").stdout
+    took = time.time() - took
+    kept, began = {"before": 0}, 0
+    for round in range(1, 13):
+        with server.connect() as c:
+            c.execute("UPDATE m SET round = %s", (round,))
+            now = round
+        restored = round % 3 == 0
+        command = f"disable 't'\nrestore_snapshot 'before'\n" if restored else f"snapshot 't', 'round{round}'\n"
+        running = subprocess.Popen([BINARY, "shell", "--data", server.data], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        running.stdin.write(command)
+        running.stdin.close()
+        time.sleep(pick.random() * took * 1.5)
+        server.kill()
+        running.wait()
+        server.start()
+        listed = re.findall(r"^ (\S+) t \(", shell("list_snapshots").stdout, re.M)
+        with server.connect() as c:
+            stored = {name for name, in c.execute("SELECT relname FROM pg_class WHERE relnamespace = 'stoa_snapshots'::regnamespace AND relkind = 'r'")}
+            assert stored == set(listed) and set(kept) <= stored, (stored, listed, kept)
+            for name in set(listed) - set(kept):
+                kept[name], began = round, began + 1
+            found = c.execute("SELECT round, count(*) FROM m GROUP BY 1").fetchall()
+            assert found in ([(now, rows)], [(0, rows)]) and (restored or found[0][0] == now), (round, found)
+        shell("enable 't'")
+    assert began > 0, "every snapshot was killed"
+    for name, round in kept.items():
+        assert "ERROR" not in shell(f"clone_snapshot '{name}', 'clone_{round}'").stdout
+        with server.connect() as c:
+            c.execute(f"CREATE FOREIGN TABLE seen (id bigint, round int OPTIONS (\"column\" 'f:round')) OPTIONS (\"table\" 'clone_{round}', "
+                      "key_format 'UNSIGNED(id, 8)')")
+            found = c.execute("SELECT round, count(*) FROM seen GROUP BY 1").fetchall()
+            assert found == [(round, rows)], (name, found)
+            c.execute("DROP FOREIGN TABLE seen")
+
+
 def the_examples_of_the_reference_run(server):
     text = (pathlib.Path(__file__).parent.parent / "docs" / "reference" / "statements.md").read_text(encoding="utf-8")
     blocks = [part.split("```", 1)[0] for part in text.split("```sql\n")[1:]]
@@ -900,6 +954,7 @@ def dumps_restore_maps(server):
 
 TESTS = [errors_point_at_what_they_are_about, what_is_too_large_or_no_text_is_refused, statements_nest_deeply, half_a_copy_leaves_nothing, a_corrupted_file_is_told, memory_is_little_and_limited,
          regions_tell_what_is_read_and_written, hot_regions_are_told_with_what_to_do,
+         snapshots_are_whole_whatever_is_killed,
          a_full_disk_fails_statements_and_loses_nothing, load_dump_and_restore, rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
          parameters_and_results_of_each_type, copy_in_and_out, copies_of_odd_names_and_under_conditions, joins_of_all_pairs_are_cancelled, a_copy_that_waits_is_cancelled, analyze_passes_over_tables_that_go, portals_of_a_failed_transaction_are_not_run, binary_cursors, snapshots_are_lent, cancel_and_timeouts, psql_describes,
          the_examples_of_the_reference_run, indexes_give_what_tables_give, indexes_are_built_while_others_write,
