@@ -228,6 +228,31 @@ def snapshots_are_whole_whatever_is_killed(server):
             c.execute("DROP FOREIGN TABLE seen")
 
 
+def writers_by_foreign_tables_are_waited_for(server):
+    """What a foreign table has written is there before the cells of its table are elsewhere."""
+    with server.connect() as c, server.connect() as writer, server.connect() as other:
+        for statement in ["TRUNCATE t", "ALTER TABLE t RESTORE FROM s"]:
+            c.execute("DROP TABLE IF EXISTS t, s CASCADE")
+            c.execute("CREATE TABLE t (FAMILY f ()) WITH (raw); CREATE TABLE s (FAMILY f ()) WITH (raw)")
+            c.execute("CREATE FOREIGN TABLE m (k text, v text) OPTIONS (\"table\" 't')")
+            c.execute("CREATE FOREIGN TABLE n (k text, v text) OPTIONS (\"table\" 's')")
+            c.execute("INSERT INTO m VALUES ('old', '1'); INSERT INTO n VALUES ('s', '1')")
+            writer.execute("BEGIN; INSERT INTO m VALUES ('written', '1')")
+            with concurrent.futures.ThreadPoolExecutor(2) as pool:
+                change = pool.submit(other.execute, statement)
+                # It waits for the writer, and the next writer for it.
+                deadline = time.time() + 20
+                while not c.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone()[0] and time.time() < deadline:
+                    time.sleep(0.01)
+                assert not change.done(), statement
+                late = pool.submit(c.execute, "INSERT INTO m VALUES ('late', '1')")
+                writer.execute("COMMIT")
+                change.result(20)
+                late.result(20)
+            found = [k for k, in c.execute("SELECT k FROM m ORDER BY k")]
+            assert found == (["late"] if statement.startswith("TRUNCATE") else ["late", "s"]), (statement, found)
+
+
 def the_examples_of_the_reference_run(server):
     text = (pathlib.Path(__file__).parent.parent / "docs" / "reference" / "statements.md").read_text(encoding="utf-8")
     blocks = [part.split("```", 1)[0] for part in text.split("```sql\n")[1:]]
@@ -954,7 +979,7 @@ def dumps_restore_maps(server):
 
 TESTS = [errors_point_at_what_they_are_about, what_is_too_large_or_no_text_is_refused, statements_nest_deeply, half_a_copy_leaves_nothing, a_corrupted_file_is_told, memory_is_little_and_limited,
          regions_tell_what_is_read_and_written, hot_regions_are_told_with_what_to_do,
-         snapshots_are_whole_whatever_is_killed,
+         snapshots_are_whole_whatever_is_killed, writers_by_foreign_tables_are_waited_for,
          a_full_disk_fails_statements_and_loses_nothing, load_dump_and_restore, rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
          parameters_and_results_of_each_type, copy_in_and_out, copies_of_odd_names_and_under_conditions, joins_of_all_pairs_are_cancelled, a_copy_that_waits_is_cancelled, analyze_passes_over_tables_that_go, portals_of_a_failed_transaction_are_not_run, binary_cursors, snapshots_are_lent, cancel_and_timeouts, psql_describes,
          the_examples_of_the_reference_run, indexes_give_what_tables_give, indexes_are_built_while_others_write,
