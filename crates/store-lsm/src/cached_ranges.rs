@@ -41,7 +41,7 @@ impl<'a> CacheableRange<'a> {
         let Some(entries) = core.range_cache.range(&self.key, snapshot.view.timestamp) else { return Ok(None) };
         let visibility = Visibility::new(&spec.read, snapshot, self.table, self.family)?;
         let left = spec.limit.unwrap_or(u64::MAX);
-        let traffic = ScanTraffic::new(self.table, &spec.range);
+        let traffic = ScanTraffic::new(self.table, &spec.range, spec.reverse);
         Ok(Some(CachedScan { entries, visibility, at: Place::begin(spec.reverse), part: None, left, traffic }))
     }
 

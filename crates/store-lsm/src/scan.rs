@@ -494,7 +494,7 @@ impl LsmScan {
             left: spec.limit.unwrap_or(u64::MAX),
             cells: Vec::new(),
             fill,
-            traffic: table.map(|table| ScanTraffic::new(table, &spec.range)),
+            traffic: table.map(|table| ScanTraffic::new(table, &spec.range, spec.reverse)),
             snapshot: Arc::clone(&spec.read.snapshot),
         })
     }

@@ -128,12 +128,13 @@ pub(crate) struct ScanTraffic {
     counts: Arc<Counts>,
     /// The region that all of them are in.
     region: Option<usize>,
+    reverse: bool,
 }
 
 impl ScanTraffic {
-    pub fn new(table: &Table, range: &KeyRange) -> Self {
+    pub fn new(table: &Table, range: &KeyRange, reverse: bool) -> Self {
         let counts = table.traffic.counts();
-        Self { region: counts.only_region(range), counts }
+        Self { region: counts.only_region(range), counts, reverse }
     }
 
     /// The scan goes to a part of its range.
@@ -148,25 +149,45 @@ impl ScanTraffic {
             self.counts.read(region, rows);
             return Ok(rows);
         }
-        let mut sink = Crossing { sink, counts: &self.counts, runs: Runs::default() };
+        let mut sink = Crossing { sink, counts: &self.counts, reverse: self.reverse, region: 0, rows: 0, bound: None };
         let rows = read(&mut sink);
-        self.counts.read(sink.runs.region, sink.runs.rows);
+        self.counts.read(sink.region, sink.rows);
         rows
     }
 }
 
-/// Takes the rows of a scan over several regions.
+/// Takes the rows of a scan over several regions, which come in order: a row is compared with the end to come alone.
 struct Crossing<'a> {
     sink: &'a mut dyn RowSink,
     counts: &'a Counts,
-    runs: Runs,
+    reverse: bool,
+    /// Of the rows counted last.
+    region: usize,
+    rows: u64,
+    /// Where the region ends, or begins in a scan from the end.
+    bound: Option<&'a [u8]>,
+}
+
+impl Crossing<'_> {
+    #[inline]
+    fn is_in(&self, key: &[u8]) -> bool {
+        self.rows > 0 && self.bound.is_none_or(|bound| if self.reverse { bound <= key } else { key < bound })
+    }
+
+    fn enter(&mut self, key: &[u8]) {
+        self.counts.read(self.region, self.rows);
+        (self.region, self.rows) = (self.counts.region_of(key), 0);
+        let point = if self.reverse { self.region.checked_sub(1) } else { Some(self.region) };
+        self.bound = point.and_then(|at| self.counts.points.get(at)).map(Vec::as_slice);
+    }
 }
 
 impl RowSink for Crossing<'_> {
     fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
-        if let Some((region, rows)) = self.runs.next(self.counts, key) {
-            self.counts.read(region, rows);
+        if !self.is_in(key) {
+            self.enter(key);
         }
+        self.rows += 1;
         self.sink.row(key, cells)
     }
 }
