@@ -7,7 +7,7 @@ use stoa_pg::values::writer;
 use stoa_pg::{EvalContext, PgResult};
 use stoa_table::catalog::{CELLS, FIRST_USER_OID, PUBLIC_OID, Relation, STORAGE_PREFIX, TableDescriptor};
 pub use stoa_table::raw::fits_delimited;
-pub use stoa_table::raw::{Change, DEFAULT_NAMESPACE, RawScan, RawTable, Row, RowCell, from_binary, schema_of};
+pub use stoa_table::raw::{Change, DEFAULT_NAMESPACE, RawScan, RawTable, Row, RowCell, SNAPSHOTS, from_binary, schema_of};
 pub use stoa_table::row::raw::{CellKind, Wanted};
 pub use stoa_table::{BloomFilter, Compression, FamilyOptions, KeyRange, Region};
 
@@ -26,6 +26,7 @@ impl Database {
         let catalog = self.inner().transactions.published_catalog();
         let users = catalog.schemas().filter(|s| s.temporary.is_none() && (s.oid >= FIRST_USER_OID || s.oid == PUBLIC_OID));
         let mut out: Vec<String> = users.map(|s| if s.oid == PUBLIC_OID { DEFAULT_NAMESPACE.to_owned() } else { s.name.clone() }).collect();
+        out.retain(|name| name != SNAPSHOTS);
         out.sort();
         out
     }
@@ -67,6 +68,12 @@ impl OpenTable {
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.table.is_enabled()
+    }
+
+    /// Of a snapshot: the table that it is of, and when it was taken.
+    #[must_use]
+    pub fn snapshot_of(&self) -> Option<(&str, &str)> {
+        stoa_table::raw::snapshot_of(&self.table)
     }
 
     /// Families and their options, by name.

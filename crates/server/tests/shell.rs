@@ -28,6 +28,7 @@ fn shell(data: &Path, script: &str) -> String {
     let output = stoa(data, "shell", &[], script);
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     let took = Regex::new(r"Took \d+\.\d{4} seconds").unwrap().replace_all(&text, "Took T seconds").into_owned();
+    let took = Regex::new(r"\(20[0-9-]+ [0-9:]+ [+-]\d{4}\)").unwrap().replace_all(&took, "(NOW)").into_owned();
     Regex::new(r"timestamp=20[0-9T:.-]+").unwrap().replace_all(&took, "timestamp=NOW").into_owned()
 }
 
@@ -249,4 +250,67 @@ fn what_is_inspected_can_be_mapped() {
         "ann smith\t2024-05-01\t2024-05-02\t1\tNULL\n"
     );
     assert_eq!(sql(data, "SELECT uid FROM r_rows WHERE key1 = 'bob'"), "550e8400-e29b-41d4-a716-446655440000\n");
+}
+
+#[test]
+fn snapshots_survive_restarts_and_backups_and_are_in_no_dump() {
+    let directory = tempfile::tempdir().unwrap();
+    let (data, copy) = (directory.path().join("data"), directory.path().join("copy"));
+    shell(&data, "create 't', 'f'\nput 't', 'k', 'f:q', 'old'\nsnapshot 't', 's'\nput 't', 'k', 'f:q', 'new'\ndisable 't'\n");
+    let output = stoa(&data, "backup", &[copy.to_str().unwrap()], "");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for data in [&data, &copy] {
+        let printed = shell(data, "list_snapshots\nrestore_snapshot 's'\nenable 't'\nscan 't'\n");
+        assert!(printed.contains(" s t (NOW)\n1 row(s)"), "{printed}");
+        assert!(printed.contains("value=old") && !printed.contains("value=new"), "{printed}");
+    }
+    let dumped = String::from_utf8(stoa(&data, "dump", &[], "").stdout).unwrap();
+    assert!(dumped.contains("CREATE TABLE public.t") && !dumped.contains("stoa_snapshots.s"), "{dumped}");
+    // In another schema, or open to programs, it is a table like others.
+    sql(&data, "ALTER TABLE stoa_snapshots.s SET (enabled = true)");
+    assert!(shell(&data, "list_snapshots").contains("0 row(s)"));
+    assert!(String::from_utf8(stoa(&data, "dump", &[], "").stdout).unwrap().contains("stoa_snapshots.s"));
+}
+
+#[test]
+fn cells_are_restored_from_raw_tables_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path();
+    shell(data, "create 't', 'f', 'g'\nput 't', 'a', 'f:q', '1'\nsnapshot 't', 's'\nput 't', 'b', 'f:q', '2'\nput 't', 'c', 'g:q', '3'\n");
+    sql(data, "CREATE TABLE s (id int PRIMARY KEY); CREATE ROLE r; CREATE ROLE o; CREATE SCHEMA own AUTHORIZATION o");
+    sql(data, "CREATE FOREIGN TABLE m (k text, q text OPTIONS (\"column\" 'f:q')) OPTIONS (\"table\" 't')");
+    for (statement, error) in [
+        ("ALTER TABLE s RESTORE FROM t", "ALTER action RESTORE FROM cannot be performed on relation \"s\""),
+        ("ALTER TABLE t RESTORE FROM s", "\"s\" is not a raw table"),
+        ("ALTER TABLE t RESTORE FROM m", "\"m\" is not a raw table"),
+        ("ALTER TABLE m RESTORE FROM t", "ALTER action RESTORE FROM cannot be performed on relation \"m\""),
+        ("ALTER TABLE t RESTORE FROM t", "a table is not restored from itself"),
+        ("ALTER TABLE t RESTORE FROM none", "relation \"none\" does not exist"),
+        (
+            "BEGIN ISOLATION LEVEL REPEATABLE READ; ALTER TABLE t RESTORE FROM stoa_snapshots.s",
+            "which a transaction with a snapshot does not see",
+        ),
+        (
+            "BEGIN; INSERT INTO m VALUES ('x', 'y'); ALTER TABLE t RESTORE FROM stoa_snapshots.s",
+            "after it was changed in the same transaction",
+        ),
+        ("SET ROLE r; ALTER TABLE t RESTORE FROM stoa_snapshots.s", "must be owner of table t"),
+        ("SET ROLE o; CREATE TABLE own.x (FAMILY f ()) WITH (raw); ALTER TABLE own.x RESTORE FROM t", "permission denied for table t"),
+        (
+            "CREATE TABLE other (FAMILY g (), FAMILY f ()) WITH (raw); ALTER TABLE t RESTORE FROM other",
+            "maps family \"f\", which is another one there",
+        ),
+    ] {
+        let said = sql(data, statement);
+        assert!(said.contains(error), "{statement}: {said}");
+    }
+    assert_eq!(sql(data, "SELECT k, q FROM m ORDER BY k"), "a\t1\nb\t2\nc\tNULL\n", "nothing was changed");
+    // Foreign tables follow; what is rolled back was not done.
+    let restored = "ALTER TABLE t RESTORE FROM stoa_snapshots.s; SELECT k, q FROM m ORDER BY k;";
+    assert_eq!(sql(data, &format!("BEGIN; {restored} ROLLBACK; SELECT k, q FROM m ORDER BY k")), "a\t1\na\t1\nb\t2\nc\tNULL\n");
+    assert_eq!(sql(data, restored), "a\t1\n");
+    assert_eq!(sql(data, "INSERT INTO m VALUES ('d', '4'); SELECT k, q FROM m ORDER BY k"), "a\t1\nd\t4\n");
+    assert_eq!(sql(data, "SELECT count(*) FROM stoa_snapshots.s"), "1\n");
+    let said = shell(data, "snapshot 's', 'x'\n");
+    assert!(said.contains("Table s belongs to SQL: CREATE TABLE … AS TABLE copies it"), "{said}");
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use stoa_hbase_client::RegionSize;
-use stoa_store::{CellRef, KeyRange, ReadSpec, Region, Scan, ScanSpec, Snapshot, StoreResult};
+use stoa_store::{CellRef, KeyRange, ReadSpec, Region, Scan, ScanSpec, Snapshot, StoreResult, Traffic};
 
 /// How long what the servers said counts.
 const FRESH: Duration = Duration::from_secs(30);
@@ -75,12 +75,15 @@ pub(crate) struct RegionBytes {
     pub range: KeyRange,
     pub bytes: u64,
     pub server: String,
+    pub traffic: Traffic,
 }
 
 impl RegionBytes {
     pub fn of(size: &RegionSize, range: KeyRange) -> Self {
         let mib = size.files_mib.max(size.uncompressed_mib) + size.memory_mib;
-        Self { range, bytes: u64::from(mib) * MIB, server: size.region.server().to_string() }
+        // Since the region was opened there.
+        let traffic = Traffic { reads: size.reads, writes: size.writes, since_us: None };
+        Self { range, bytes: u64::from(mib) * MIB, server: size.region.server().to_string(), traffic }
     }
 }
 
@@ -103,7 +106,8 @@ impl Core {
         let mut regions = Vec::with_capacity(sized.len());
         for region in sized.iter() {
             let (approximate_bytes, approximate_rows) = self.approximate_size(table, &region.range).await?;
-            regions.push(Region { range: region.range.clone(), approximate_bytes, approximate_rows, server: Some(region.server.clone()) });
+            let (server, traffic) = (Some(region.server.clone()), Some(region.traffic));
+            regions.push(Region { range: region.range.clone(), approximate_bytes, approximate_rows, server, traffic });
         }
         Ok(regions)
     }
@@ -199,7 +203,7 @@ mod tests {
     #[test]
     fn a_range_has_its_share_of_its_regions() {
         let range = |from: &[u8], to: Option<&[u8]>| KeyRange::new(from.to_vec(), to.map(<[u8]>::to_vec));
-        let region = |range, bytes| RegionBytes { range, bytes, server: String::new() };
+        let region = |range, bytes| RegionBytes { range, bytes, server: String::new(), traffic: Traffic::default() };
         let regions = [
             region(range(b"", Some(b"a\x00")), 8 * MIB),
             region(range(b"a\x00", Some(b"a\x80")), 4 * MIB),

@@ -13,6 +13,7 @@ use crate::metadata::{StoredLoad, load_key};
 use crate::options::OptionClass;
 use crate::sorted_files::{FinishedFiles, SortedFiles, load_directory, remove_file};
 use crate::space::Purpose;
+use crate::traffic::RowsWritten;
 use crate::view::{Family, Table};
 use async_trait::async_trait;
 use rocksdb::WriteBatch;
@@ -135,6 +136,7 @@ struct TableLoad {
     /// The first and the current row.
     first_key: Vec<u8>,
     key: Vec<u8>,
+    written: RowsWritten,
 }
 
 impl TableLoad {
@@ -144,7 +146,9 @@ impl TableLoad {
             let files = SortedFiles::new(core, family.column_family.class, format!("{}-{}", begin.0, family.storage))?;
             families.push(FamilyLoad { files, row: Vec::new(), used: 0, deleted: false, plain: family.form == Form::Plain });
         }
-        Ok(Self { table, begin, families, first_key: first_key.to_vec(), key: first_key.to_vec() })
+        let mut written = RowsWritten::new(&table);
+        written.row(first_key);
+        Ok(Self { table, begin, families, first_key: first_key.to_vec(), key: first_key.to_vec(), written })
     }
 
     fn apply(&mut self, mutation: &MutationRef<'_>) -> StoreResult<()> {
@@ -154,6 +158,7 @@ impl TableLoad {
             self.flush_row()?;
             self.key.clear();
             self.key.extend_from_slice(key);
+            self.written.row(key);
         }
         let only = match mutation {
             MutationRef::Put { family, .. } | MutationRef::DeleteCell { family, .. } | MutationRef::DeleteFamily { family, .. } => {
@@ -180,7 +185,7 @@ impl TableLoad {
         self.flush_row()?;
         let files = self.families.into_iter().map(|load| load.files.finish()).collect::<StoreResult<Vec<_>>>()?;
         let range = KeyRange { start: self.first_key, end: KeyRange::point(&self.key).end };
-        Ok(LoadedTable { table: self.table, begin: self.begin, files, range })
+        Ok(LoadedTable { table: self.table, begin: self.begin, files, range, written: self.written })
     }
 }
 
@@ -203,6 +208,7 @@ struct LoadedTable {
     begin: Timestamp,
     files: Vec<FinishedFiles>,
     range: KeyRange,
+    written: RowsWritten,
 }
 
 pub(crate) struct LsmBulkLoad {
@@ -307,7 +313,10 @@ impl Committer {
         self.add_loads(records.iter().map(|record| (record.begin, finish)));
         let taken = self.take_in(&by_class).and_then(|()| self.complete(&records).map_err(|error| (true, error)));
         match taken {
-            Ok(()) => Ok(finish),
+            Ok(()) => {
+                loaded.iter().for_each(|load| load.written.count());
+                Ok(finish)
+            }
             Err((false, error)) => {
                 by_class.values().flatten().for_each(|path| remove_file(path));
                 self.forget_loads(records.iter().map(|record| record.begin))?;

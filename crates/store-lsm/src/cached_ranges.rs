@@ -7,6 +7,7 @@
 use crate::commit::Core;
 use crate::keys::Form;
 use crate::scan::{LsmScan, Visibility};
+use crate::traffic::ScanTraffic;
 use crate::view::{Family, LsmSnapshot, Table, View};
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -40,7 +41,8 @@ impl<'a> CacheableRange<'a> {
         let Some(entries) = core.range_cache.range(&self.key, snapshot.view.timestamp) else { return Ok(None) };
         let visibility = Visibility::new(&spec.read, snapshot, self.table, self.family)?;
         let left = spec.limit.unwrap_or(u64::MAX);
-        Ok(Some(CachedScan { entries, visibility, at: Place::begin(spec.reverse), part: None, left }))
+        let traffic = ScanTraffic::new(self.table, &spec.range, spec.reverse);
+        Ok(Some(CachedScan { entries, visibility, at: Place::begin(spec.reverse), part: None, left, traffic }))
     }
 
     /// What fills the cache while a scan reads the range from RocksDB.
@@ -110,25 +112,13 @@ impl Place {
     fn begin(reverse: bool) -> Self {
         if reverse { Place::Reverse(None) } else { Place::Forward(0) }
     }
-}
 
-/// A scan of a range that is cached.
-#[derive(Debug)]
-pub(crate) struct CachedScan {
-    entries: Arc<[u8]>,
-    visibility: Visibility,
-    at: Place,
-    part: Option<KeyRange>,
-    left: u64,
-}
-
-impl CachedScan {
-    fn next_place(&mut self) -> Option<usize> {
+    fn next(&mut self, entries: &[u8]) -> Option<usize> {
         let length = |at: usize| {
-            let all = self.entries.get(at..).unwrap_or_default();
+            let all = entries.get(at..).unwrap_or_default();
             split_entry(all).map(|(_, _, rest)| all.len() - rest.len())
         };
-        match &mut self.at {
+        match self {
             Place::Forward(next) => {
                 let at = *next;
                 *next = at + length(at)?;
@@ -140,29 +130,52 @@ impl CachedScan {
             }
         }
     }
+}
 
+/// A scan of a range that is cached.
+#[derive(Debug)]
+pub(crate) struct CachedScan {
+    entries: Arc<[u8]>,
+    visibility: Visibility,
+    at: Place,
+    part: Option<KeyRange>,
+    left: u64,
+    traffic: ScanTraffic,
+}
+
+impl CachedScan {
     fn block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {
-        let mut rows = u64::try_from(max_rows.max(1)).unwrap_or(u64::MAX).min(self.left);
-        while rows > 0 {
-            let Some(at) = self.next_place() else { return Ok(false) };
-            let Some((key, value, _)) = self.entries.get(at..).and_then(split_entry) else { return Ok(false) };
-            if self.part.as_ref().is_some_and(|part| !part.contains(key)) {
-                continue;
+        let max_rows = u64::try_from(max_rows.max(1)).unwrap_or(u64::MAX).min(self.left);
+        let Self { entries, visibility, at: place, part, traffic, .. } = self;
+        let mut ended = false;
+        let pushed = traffic.block(sink, |sink| {
+            let mut pushed = 0;
+            while pushed < max_rows {
+                let entry = place.next(entries).and_then(|at| entries.get(at..)).and_then(split_entry);
+                let Some((key, value, _)) = entry else {
+                    ended = true;
+                    break;
+                };
+                if part.as_ref().is_some_and(|part| !part.contains(key)) {
+                    continue;
+                }
+                let Some(cell) = visibility.plain(value)? else { continue };
+                pushed += 1;
+                if sink.row(key, &[cell]).is_break() {
+                    break;
+                }
             }
-            let Some(cell) = self.visibility.plain(value)? else { continue };
-            rows -= 1;
-            self.left -= 1;
-            if sink.row(key, &[cell]).is_break() {
-                break;
-            }
-        }
-        Ok(self.left > 0)
+            Ok(pushed)
+        })?;
+        self.left -= pushed;
+        Ok(!ended && self.left > 0)
     }
 }
 
 #[async_trait]
 impl Scan for CachedScan {
     fn restrict_to(&mut self, part: &KeyRange) -> StoreResult<()> {
+        self.traffic.restrict_to(part);
         self.part = Some(part.clone());
         // What is passed over may be of this part.
         self.at = Place::begin(matches!(self.at, Place::Reverse(_)));

@@ -14,6 +14,7 @@ use crate::options::OptionClass;
 use crate::purge::Purge;
 use crate::retention::Rule;
 use crate::sorted_files::SortedFiles;
+use crate::traffic::TableTraffic;
 use crate::view::{Family, Table, Tables};
 use parking_lot::Mutex;
 use rocksdb::WriteBatch;
@@ -68,6 +69,7 @@ impl Core {
             size_splits: Mutex::default(),
             density: Mutex::default(),
             counted: Mutex::default(),
+            traffic: TableTraffic::new(&stored.schema.split_points, self.options.clock.now_us()),
         })
     }
 
@@ -156,7 +158,10 @@ impl Committer {
         };
         let ((since, kept), expired_us): ((_, _), Vec<u64>) = schema.families.iter().map(past).unzip();
         let stored = StoredTable { schema: with_sorted_splits(schema), storages, since, kept, expired_us };
-        let table = Table { altered: now, ..self.core.table(&stored, last_change)? };
+        let mut table = Table { altered: now, ..self.core.table(&stored, last_change)? };
+        if table.schema.split_points == old.schema.split_points {
+            table.traffic = Arc::clone(&old.traffic);
+        }
         batch.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
         batch.put(table_key(schema.id), stored.encode());
         self.write_metadata(batch)?;

@@ -2,7 +2,7 @@
 //!
 //! [`LsmStore`] is the door. In reading order: [`keys`] (how cells lie in RocksDB), `view` (what a reader sees), `scan`,
 //! `files`, `get`, `cached_ranges` and `iterator` (reading), `batch` and `commit` (writing: one thread owns it), `ddl`,
-//! `bulk`, `purge`, `retention`, `regions`, `sweep`, `log_marks` and `log_recovery` (RocksDB's log), `directories` and `space`
+//! `bulk`, `purge`, `retention`, `regions`, `traffic`, `sweep`, `log_marks` and `log_recovery` (RocksDB's log), `directories` and `space`
 //! (the disk), and [`metadata`] (what the store remembers of itself).
 //!
 //! Invariants: a published view holds only what is durable (or was committed as relaxed), and all of it; every entry's
@@ -51,6 +51,7 @@ mod sorted_files;
 mod space;
 mod store;
 mod sweep;
+mod traffic;
 mod view;
 
 pub use directories::{make_directory, sync_directory};

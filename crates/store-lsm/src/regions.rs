@@ -96,8 +96,14 @@ impl Core {
                     approximate_bytes: measure.bytes / share,
                     approximate_rows: measure.rows.div_ceil(share),
                     server: None,
+                    traffic: None,
                 });
             }
+        }
+        let ranges: Vec<_> = regions.iter().map(|region| region.range.clone()).collect();
+        let traffic = table.traffic.of_regions(&ranges, self.options.clock.now_us());
+        for (number, region) in regions.iter_mut().enumerate() {
+            region.traffic = traffic.of(number);
         }
         Ok(regions)
     }

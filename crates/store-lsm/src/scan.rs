@@ -11,6 +11,7 @@ use crate::keys::{
     Form, STORAGE_ID_BYTES, TIMESTAMP_BYTES, VALUE_DELETED, VALUE_PUT, VersionedKey, push_escaped, push_unescaped, row_range,
 };
 use crate::metadata::Kept;
+use crate::traffic::ScanTraffic;
 use crate::view::{Family, LsmSnapshot, Table, Tables};
 use async_trait::async_trait;
 use std::ops::Range;
@@ -457,6 +458,8 @@ pub(crate) struct LsmScan {
     cells: Vec<CellRef<'static>>,
     /// What is read, as long as it may be cached.
     fill: Option<Fill>,
+    /// `None` without a table.
+    traffic: Option<ScanTraffic>,
     /// Keeps the view, and so the bytes, alive.
     snapshot: Arc<dyn Snapshot>,
 }
@@ -491,6 +494,7 @@ impl LsmScan {
             left: spec.limit.unwrap_or(u64::MAX),
             cells: Vec::new(),
             fill,
+            traffic: table.map(|table| ScanTraffic::new(table, &spec.range, spec.reverse)),
             snapshot: Arc::clone(&spec.read.snapshot),
         })
     }
@@ -514,11 +518,13 @@ impl LsmScan {
             self.start()?;
         }
         let max_rows = u64::try_from(max_rows.max(1)).unwrap_or(u64::MAX).min(self.left);
-        let pushed = match self.cursors.as_mut_slice() {
-            [] => 0,
-            [Cursor::Plain(cursor)] => plain_block(cursor, &mut self.on_row, max_rows, &mut self.fill, sink)?,
-            _ => self.merged_block(max_rows, sink)?,
+        let traffic = self.traffic.take();
+        let pushed = match &traffic {
+            Some(traffic) => traffic.block(sink, |sink| self.push_rows(max_rows, sink)),
+            None => self.push_rows(max_rows, sink),
         };
+        self.traffic = traffic;
+        let pushed = pushed?;
         if let Some(fill) = self.fill.take_if(|_| !self.on_row.contains(&true)) {
             fill.finish(&LsmSnapshot::of(&self.snapshot)?.view);
         }
@@ -526,9 +532,21 @@ impl LsmScan {
         Ok(self.left > 0 && self.on_row.contains(&true))
     }
 
+    /// How many rows it has pushed.
+    fn push_rows(&mut self, max_rows: u64, sink: &mut dyn RowSink) -> StoreResult<u64> {
+        match self.cursors.as_mut_slice() {
+            [] => Ok(0),
+            [Cursor::Plain(cursor)] => plain_block(cursor, &mut self.on_row, max_rows, &mut self.fill, sink),
+            _ => self.merged_block(max_rows, sink),
+        }
+    }
+
     /// Goes to a part, whose entries may be cached.
     pub fn restrict_filling(&mut self, part: &KeyRange, fill: Option<Fill>) -> StoreResult<()> {
         self.fill = fill;
+        if let Some(traffic) = &mut self.traffic {
+            traffic.restrict_to(part);
+        }
         let view = &LsmSnapshot::of(&self.snapshot)?.view;
         for ((cursor, column_family), on_row) in self.cursors.iter_mut().zip(&self.column_families).zip(&mut self.on_row) {
             if let Cursor::Plain(cursor) = cursor {

@@ -16,6 +16,7 @@ use crate::options::{LsmOptions, OptionClass, SharedResources};
 use crate::purge::Purge;
 use crate::scan::LsmScan;
 use crate::space::Space;
+use crate::traffic::RowsWritten;
 use crate::view::{LsmSnapshot, Table, Tables, View};
 use async_trait::async_trait;
 use parking_lot::Mutex;
@@ -108,8 +109,12 @@ impl LsmStore {
             }
             let encoded = EncodedCommit::encode(commit.mutations, &tables)?;
             drop(tables);
+            let written = RowsWritten::of_commit(&encoded);
             match self.core.commit(encoded, commit.snapshot, commit.validate, commit.durability, then.clone()).await? {
-                Reply::Committed(at) => return Ok(at),
+                Reply::Committed(at) => {
+                    written.iter().for_each(RowsWritten::count);
+                    return Ok(at);
+                }
                 Reply::Failed(error) => return Err(error),
                 Reply::Stale => {}
             }
@@ -319,7 +324,10 @@ impl Store for LsmStore {
         count(&self.core.counters.gets, keys.len() as u64);
         let snapshot = LsmSnapshot::of(&spec.snapshot)?;
         match self.table_at(snapshot, spec.table)? {
-            Some(table) => crate::get::get(&self.core, spec, snapshot, table, keys, sink),
+            Some(table) => {
+                table.traffic.keys_read(keys);
+                crate::get::get(&self.core, spec, snapshot, table, keys, sink)
+            }
             None => Ok(()),
         }
     }

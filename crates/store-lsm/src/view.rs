@@ -49,6 +49,7 @@ pub(crate) struct Table {
     pub density: Mutex<Option<(u64, crate::regions::Density)>>,
     /// Ranges whose rows were counted.
     pub counted: Mutex<crate::regions::Counts>,
+    pub traffic: Arc<crate::traffic::TableTraffic>,
 }
 
 impl Table {

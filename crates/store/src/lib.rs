@@ -128,6 +128,18 @@ pub struct Region {
     pub approximate_bytes: u64,
     pub approximate_rows: u64,
     pub server: Option<String>,
+    /// `None` if the store does not count.
+    pub traffic: Option<Traffic>,
+}
+
+/// How many rows of a region were read and written, whichever transactions did it: rows that scans give, keys that are asked for, rows of
+/// commits. Not exact, and lost with the process that counts, or when the region becomes another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Traffic {
+    pub reads: u64,
+    pub writes: u64,
+    /// Microseconds since 1970; `None` if the store does not know.
+    pub since_us: Option<u64>,
 }
 
 /// See [`Store::extents`].

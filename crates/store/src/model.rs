@@ -445,7 +445,7 @@ impl Store for ModelStore {
         let mut regions = Vec::with_capacity(ranges.len());
         for range in ranges {
             let (approximate_bytes, approximate_rows) = self.approximate_size(table, &range).await?;
-            regions.push(Region { range, approximate_bytes, approximate_rows, server: None });
+            regions.push(Region { range, approximate_bytes, approximate_rows, server: None, traffic: None });
         }
         Ok(regions)
     }

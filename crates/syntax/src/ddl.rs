@@ -368,6 +368,8 @@ pub enum AlterAction {
     Expires(Option<Expr>),
     /// All rows as they were at a time.
     RestoreTo(Expr),
+    /// The families and cells of another raw table.
+    RestoreFrom(ObjectName),
     Unsupported(String),
 }
 

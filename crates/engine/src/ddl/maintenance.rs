@@ -61,6 +61,9 @@ pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_ident
         }
         work.lock_table(&table).await?;
         work.check_unused(&table, "TRUNCATE")?;
+        if table.is_raw() {
+            super::raw::lock_mapped(work, &table).await?;
+        }
         let table = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
         empty(work, table.clone()).await?;
         if restart_identity {

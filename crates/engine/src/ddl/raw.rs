@@ -2,13 +2,16 @@
 
 use super::alter::refused;
 use super::builder::TableBuilder;
-use super::work::Work;
+use super::work::{Work, undefined_relation};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast::ObjectName;
 use stoa_syntax::ddl::{AlterAction, CreateTable, StorageOption, TableElement};
 use stoa_table::catalog::{
-    CELLS, CatalogSnapshot, ConstraintName, FamilyDescriptor, KeyForm, KeyPart, LOCATION, Oid, Relation, TableDescriptor,
+    CELLS, CatalogSnapshot, ConstraintName, FamilyDescriptor, KeyForm, KeyPart, LOCATION, Oid, Privileges, Relation, TableDescriptor,
 };
+use stoa_table::raw::RawTable;
+use stoa_table::txn::{Isolation, TableLockMode};
 use stoa_table::{FamilyOptions, Layout};
 
 /// The one column of a raw table.
@@ -129,6 +132,7 @@ pub(super) fn check_action(table: &TableDescriptor, action: &AlterAction) -> PgR
                 | AlterAction::SetOptions(_)
                 | AlterAction::Split(_)
                 | AlterAction::Unsplit(_)
+                | AlterAction::RestoreFrom(_)
         ),
     };
     match common || own {
@@ -173,6 +177,74 @@ pub(super) fn set_enabled(work: Work<'_>, mut table: TableDescriptor, options: &
     work.put(Relation::Table(table))
 }
 
+/// `RESTORE FROM`: a table gets the families and all cells of another one, deletions among them, in another place. Who reads it sees what it was
+/// until the transaction has committed.
+///
+/// # Errors
+/// 42809 for tables of SQL; 42501 without SELECT on the other one; 55000 for foreign tables over families that would be others; 25001 for
+/// cells that the transaction itself has written; 0A000 under an older snapshot.
+pub(super) async fn restore_from(work: Work<'_>, table: TableDescriptor, from: &ObjectName) -> PgResult<()> {
+    if !table.is_raw() {
+        return Err(refused(&AlterAction::RestoreFrom(from.clone()), &table.name, "tables of rows")
+            .hint("INSERT INTO … SELECT takes rows of another table, RESTORE TO goes back in time."));
+    }
+    let source = work.table(from)?;
+    if !source.is_raw() || source.mapping.is_some() {
+        return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a raw table", source.name)));
+    }
+    if source.oid == table.oid {
+        return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "a table is not restored from itself"));
+    }
+    super::rights::on_oid(&work, source.oid, Privileges::SELECT)?;
+    work.lock(&Relation::Table(source.clone()), TableLockMode::Share).await?;
+    lock_mapped(work, &table).await?;
+    let current = |of: &TableDescriptor| work.catalog().table(of.oid).cloned().ok_or_else(|| undefined_relation(&of.name));
+    let (table, source) = (current(&table)?, current(&source)?);
+    if work.ctx.txn.isolation() != Isolation::ReadCommitted {
+        return Err(PgError::unsupported("RESTORE FROM takes what is committed, which a transaction with a snapshot does not see")
+            .hint("Use a transaction that is READ COMMITTED."));
+    }
+    let overlay = work.ctx.txn.read_view().overlay;
+    if [&table, &source].iter().any(|table| overlay.touches(table.storage)) {
+        let message = format!("cannot restore table \"{}\" after it was changed in the same transaction", table.name);
+        return Err(PgError::new(SqlState::ACTIVE_SQL_TRANSACTION, message));
+    }
+    check_mapped(work, &table, &source)?;
+    let mut builder = TableBuilder::of(work, table.clone());
+    builder.move_storage().await?;
+    builder.table.families = source.families.clone();
+    builder.table.next_column_id = builder.table.next_column_id.max(source.next_column_id);
+    let new = builder.table;
+    work.create_storage_of(&new).await?;
+    let cells = RawTable::new(Arc::clone(&work.ctx.database.transactions), Arc::new(source));
+    cells.copy_to(new.storage, || work.ctx.session.check_interrupt()).await?;
+    work.drop_storage_of(&Relation::Table(table))?;
+    moved(work, &new)?;
+    work.put(Relation::Table(new))
+}
+
+/// Foreign tables name families by their numbers: each must be the family that it was.
+fn check_mapped(work: Work<'_>, table: &TableDescriptor, source: &TableDescriptor) -> PgResult<()> {
+    let name = |of: &TableDescriptor, id: u16| of.families.iter().find(|f| f.id.0 == id).map(|f| f.name.clone());
+    for relation in mapped_by(&work.catalog(), table.oid) {
+        let Relation::Table(other) = &*relation else { continue };
+        for column in other.mapping.iter().flat_map(|mapping| &mapping.columns) {
+            let family = name(table, column.family);
+            if family != name(source, column.family) {
+                let message = format!("cannot restore table \"{}\" from \"{}\"", table.name, source.name);
+                return Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+                    .detail(format!(
+                        "Foreign table \"{}\" maps family \"{}\", which is another one there.",
+                        other.name,
+                        family.unwrap_or_default()
+                    ))
+                    .hint("Drop the foreign table, or restore into a new table."));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Foreign tables that map a table.
 pub(super) fn mapped_by(catalog: &CatalogSnapshot, table: Oid) -> Vec<Arc<Relation>> {
     let maps = |relation: &&Arc<Relation>| match &***relation {
@@ -182,6 +254,17 @@ pub(super) fn mapped_by(catalog: &CatalogSnapshot, table: Oid) -> Vec<Arc<Relati
     let mut out: Vec<_> = catalog.relations().filter(maps).cloned().collect();
     out.sort_by_key(|relation| relation.oid());
     out
+}
+
+/// Waits for who writes a table's cells by foreign tables, before they are elsewhere.
+pub(super) async fn lock_mapped(work: Work<'_>, table: &TableDescriptor) -> PgResult<()> {
+    for relation in mapped_by(&work.catalog(), table.oid) {
+        work.lock(&relation, TableLockMode::AccessExclusive).await?;
+        if let Relation::Table(other) = &*relation {
+            work.check_unused(other, "change")?;
+        }
+    }
+    work.refresh().await
 }
 
 /// The cells of a table are elsewhere: who maps them follows.

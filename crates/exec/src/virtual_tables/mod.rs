@@ -91,7 +91,10 @@ async fn make(ctx: &StatementContext, schema: &str, name: &str, read: &[usize], 
             None
         }
         "pg_catalog" if pg_catalog::is_of_regions(name) => {
-            pg_catalog::regions(ctx, &mut builder).await?;
+            match name {
+                "pg_stat_hot_regions" => pg_catalog::hot_regions(ctx, &mut builder).await?,
+                _ => pg_catalog::regions(ctx, &mut builder).await?,
+            }
             None
         }
         "pg_catalog" => {

@@ -127,6 +127,11 @@ impl Binder<'_> {
         let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
         let takes = |oid: u32| self.ctx.catalog.table(oid).is_some_and(|table| table.dynamic_column().is_some());
         Err(match items.into_iter().find(|item| item.table_oid.is_some_and(takes)) {
+            // What is computed of a row by itself reads no entries.
+            Some(item) if self.clause().is_of_stored_rows() => error.hint(format!(
+                "An undeclared column can be used here once it is declared: ALTER TABLE {} ADD COLUMN {name} … FROM DYNAMIC.",
+                item.alias
+            )),
             Some(item) => error.hint(format!(
                 "Undeclared columns of \"{}\" are named with their types in FROM: {} ({name} text).",
                 item.alias, item.alias

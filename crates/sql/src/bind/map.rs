@@ -178,7 +178,9 @@ pub fn refuse_maps_of(table: &TableDescriptor, condition: &Expr) -> PgResult<()>
         table.map_columns().any(of) && matches!(args.get(2).map(|e| &e.kind), Some(ExprKind::Column(id)) if table.is_key(ColumnId(id.0)))
     };
     if any_stored(condition, &mut |args| own(args)) {
-        return Err(PgError::unsupported("columns of maps cannot be used in policies").detail("Their entries are not part of the row."));
+        return Err(PgError::unsupported("columns of maps cannot be used in policies")
+            .detail("Their entries are not part of the row.")
+            .hint("ALTER TABLE … ADD COLUMN … FROM DYNAMIC declares an undeclared column, which can be used."));
     }
     Ok(())
 }

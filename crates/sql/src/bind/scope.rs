@@ -50,6 +50,20 @@ pub enum Clause {
 }
 
 impl Clause {
+    /// Whether what stands there is computed of the rows of a table, one by one, whenever they are written or shown.
+    pub fn is_of_stored_rows(self) -> bool {
+        matches!(
+            self,
+            Clause::Check
+                | Clause::Policy
+                | Clause::Generation
+                | Clause::Expiry
+                | Clause::Transform
+                | Clause::IndexKey
+                | Clause::IndexPredicate
+        )
+    }
+
     /// As PostgreSQL names it in "… are not allowed in WHERE".
     pub fn name(self) -> &'static str {
         match self {

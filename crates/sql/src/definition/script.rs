@@ -16,6 +16,7 @@ use stoa_table::catalog::{
     CELLS, CatalogSnapshot, ColumnDescriptor, ColumnId, ConstraintName, FIRST_USER_OID, FamilyDescriptor, KeyPart, Mapping, Oid,
     PG_CATALOG_OID, PUBLIC_OID, Relation, SchemaDescriptor, SequenceDescriptor, TableDescriptor, ViewDescriptor,
 };
+use stoa_table::raw::{SNAPSHOTS, snapshot_of};
 use stoa_table::row::KeyCodec;
 use stoa_table::row::split_points::{Alphabet, in_buckets, uniform};
 use stoa_table::{BloomFilter, Compression, FamilyOptions, Layout};
@@ -87,6 +88,10 @@ impl Writer<'_> {
     async fn script(&self) -> PgResult<DumpScript> {
         let mut relations: Vec<Arc<Relation>> =
             self.catalog.relations().filter(|r| self.schemas.iter().any(|s| s.oid == r.schema())).cloned().collect();
+        // A snapshot without its cells would be one of an empty table.
+        let of_snapshots = self.schemas.iter().find(|s| s.name == SNAPSHOTS).map(|s| s.oid);
+        let is_snapshot = |table: &TableDescriptor| of_snapshots == Some(table.schema) && snapshot_of(table).is_some();
+        relations.retain(|r| !matches!(&**r, Relation::Table(table) if is_snapshot(table)));
         relations.sort_by_key(|r| r.oid());
         let (mut tables, mut views, mut sequences) = (Vec::new(), Vec::new(), Vec::new());
         let mut hidden = HashSet::new();

@@ -115,6 +115,7 @@ impl Elsewhere {
             approximate_bytes: region.bytes,
             approximate_rows: overlap(std::slice::from_ref(region), &region.range) / of_row,
             server: Some(region.server.clone()),
+            traffic: Some(region.traffic),
         };
         Ok(self.region_bytes().await?.iter().map(region).collect())
     }

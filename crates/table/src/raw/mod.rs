@@ -4,6 +4,6 @@
 mod names;
 mod table;
 
-pub use names::{DEFAULT_NAMESPACE, from_binary, schema_of};
+pub use names::{DEFAULT_NAMESPACE, SNAPSHOTS, from_binary, schema_of, snapshot_of};
 pub use stoa_encoding::keyside::raw::fits_delimited;
 pub use table::{Change, RawScan, RawTable, Row, RowCell};

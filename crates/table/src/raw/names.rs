@@ -1,7 +1,19 @@
 //! Names and bytes as HBase's shell writes them.
 
+use crate::catalog::TableDescriptor;
+
 /// HBase's name of the schema `public`.
 pub const DEFAULT_NAMESPACE: &str = "default";
+
+/// The schema of snapshots, which is no namespace.
+pub const SNAPSHOTS: &str = "stoa_snapshots";
+
+/// Of a snapshot: the table that it is of, as HBase names it, and when it was taken, which its comment says.
+#[must_use]
+pub fn snapshot_of(table: &TableDescriptor) -> Option<(&str, &str)> {
+    let comment = table.comment.as_deref().filter(|_| table.is_raw() && !table.is_enabled())?;
+    comment.strip_prefix("snapshot of ")?.rsplit_once(", ")
+}
 
 /// The schema of a namespace.
 #[must_use]

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stoa_pg::{PgError, PgResult};
-use stoa_store::{CellRef, FamilyId, KeyRange, ReadSpec, Region, Scan, ScanSpec, Timestamp};
+use stoa_store::{CellRef, FamilyId, KeyRange, Mutations, ReadSpec, Region, Scan, ScanSpec, TableId, Timestamp};
 
 /// One cell of a row.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,6 +54,8 @@ pub enum Change {
 const CELLS_OF_A_COLUMN: usize = 64;
 /// Rows of one step of a scan.
 const BLOCK_ROWS: usize = 256;
+/// Bytes that a copy commits at a time, but for the last row's.
+const COPIED_BYTES: usize = 4 << 20;
 
 /// A table as HBase's programs see one.
 #[derive(Debug)]
@@ -258,6 +260,32 @@ impl RawTable {
             }
             if !more {
                 return Ok(removed);
+            }
+        }
+    }
+
+    /// Writes all cells of a raw table, as the store has them now, to a table of the store that nobody else sees yet. `check` is asked before
+    /// each piece is written.
+    ///
+    /// # Errors
+    /// The store failed; what `check` says.
+    pub async fn copy_to(&self, to: TableId, check: impl Fn() -> PgResult<()>) -> PgResult<()> {
+        let spec = ScanSpec { read: self.read_spec(), range: KeyRange::all(), reverse: false, limit: None, fill_cache: false };
+        let mut scan = self.transactions.store().scan(spec).await.map_err(store_error)?;
+        let mut piece = Mutations::new();
+        loop {
+            let mut sink = |key: &[u8], cells: &[CellRef<'_>]| {
+                cells.iter().for_each(|cell| piece.put(to, key, CELLS, cell.qualifier, cell.value));
+                if piece.bytes() < COPIED_BYTES { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            };
+            let more = scan.next_block(BLOCK_ROWS, &mut sink).await.map_err(store_error)?;
+            if !piece.is_empty() && (!more || piece.bytes() >= COPIED_BYTES) {
+                check()?;
+                self.transactions.tables().write(&piece).await?;
+                piece.clear();
+            }
+            if !more {
+                return Ok(());
             }
         }
     }

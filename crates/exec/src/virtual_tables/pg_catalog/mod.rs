@@ -34,6 +34,7 @@ mod pg_sequence;
 mod pg_settings;
 mod pg_stat_activity;
 mod pg_stat_fulltext;
+mod pg_stat_hot_regions;
 mod pg_stat_index_check;
 mod pg_stat_progress_create_index;
 mod pg_stat_regions;
@@ -51,6 +52,7 @@ mod pg_views;
 
 pub use pg_largeobject::fill as large_objects;
 pub use pg_sequence::fill as sequences;
+pub use pg_stat_hot_regions::fill as hot_regions;
 pub use pg_stat_regions::fill as regions;
 
 /// What adds the rows of a relation; `None` for those that Stoa has nothing to say in.
@@ -136,7 +138,7 @@ pub fn is_live(name: &str) -> bool {
 
 /// Whether a relation tells of regions, which the store is asked for.
 pub fn is_of_regions(name: &str) -> bool {
-    name == "pg_stat_regions"
+    matches!(name, "pg_stat_regions" | "pg_stat_hot_regions")
 }
 
 /// Whether a relation tells where sequences stand, which is waited for.

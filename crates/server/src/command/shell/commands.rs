@@ -59,6 +59,7 @@ const OF_TABLES: &[&str] = &[
     "list_regions",
     "locate_region",
     "alter_status",
+    "snapshot",
 ];
 
 impl Shell {
@@ -225,6 +226,14 @@ impl Shell {
             "status" => self.status(arguments).await?,
             "alter_status" => self.alter_status(arguments)?,
             "clone_table_schema" => self.clone_table_schema(arguments).await?,
+            "snapshot" => self.snapshot(arguments).await?,
+            "clone_snapshot" => self.clone_snapshot(arguments).await?,
+            "restore_snapshot" => self.restore_snapshot(arguments).await?,
+            "list_snapshots" => self.list_snapshots(arguments)?,
+            "list_table_snapshots" => self.list_table_snapshots(arguments)?,
+            "delete_snapshot" => self.delete_snapshot(arguments).await?,
+            "delete_all_snapshot" => self.delete_all_snapshot(arguments).await?,
+            "delete_table_snapshots" => self.delete_table_snapshots(arguments).await?,
             "show_filters" => {
                 check_count(arguments.len(), 0, 0)?;
                 for name in super::filter::NAMES {

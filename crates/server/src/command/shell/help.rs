@@ -62,6 +62,14 @@ const COMMANDS: &[(&str, &str, &str)] = &[
     ("dml", "get_counter", "get_counter 't', 'r', 'f:q'"),
     ("dml", "get_splits", "get_splits 't'"),
     ("dml", "truncate", "truncate 't'"),
+    ("snapshots", "snapshot", "snapshot 't', 'name'      a copy of the cells, which takes their room"),
+    ("snapshots", "clone_snapshot", "clone_snapshot 'name', 'new'      a new table"),
+    ("snapshots", "restore_snapshot", "restore_snapshot 'name'      the families and cells that the table had; it is disabled before"),
+    ("snapshots", "list_snapshots", "list_snapshots ['regular expression']"),
+    ("snapshots", "list_table_snapshots", "list_table_snapshots 'tables' [, 'snapshots']      regular expressions"),
+    ("snapshots", "delete_snapshot", "delete_snapshot 'name'"),
+    ("snapshots", "delete_all_snapshot", "delete_all_snapshot 'regular expression'"),
+    ("snapshots", "delete_table_snapshots", "delete_table_snapshots 'tables' [, 'snapshots']      regular expressions"),
     ("tools", "flush", "flush 't'"),
     ("tools", "compact", "compact 't'"),
     ("tools", "split", "split 't', 'key'"),
@@ -70,10 +78,7 @@ const COMMANDS: &[(&str, &str, &str)] = &[
 
 /// Commands of HBase's shell that people will try, and what does the same here.
 const ELSEWHERE: &[(&[&str], &str)] = &[
-    (
-        &["snapshot", "clone_snapshot", "restore_snapshot", "delete_snapshot", "list_snapshots"],
-        "stoa backup copies the database with its tables of cells, and --data opens the copy",
-    ),
+    (&["snapshot_cleanup_switch", "snapshot_cleanup_enabled"], "a snapshot is there until delete_snapshot"),
     (&["merge_region"], "ALTER TABLE … UNSPLIT of SQL joins the regions of a table"),
     (
         &["move", "assign", "unassign", "balancer", "balance_switch", "balancer_enabled", "normalize", "splitormerge_switch"],

@@ -1,5 +1,5 @@
 //! `stoa shell`: HBase's shell on this database. The language is read in [`ruby`], commands are done in [`commands`], [`tables`],
-//! [`regions`] and [`cells`].
+//! [`regions`], [`snapshots`] and [`cells`].
 
 mod arguments;
 mod cells;
@@ -10,6 +10,7 @@ mod line_editor;
 mod regions;
 mod ruby;
 mod served;
+mod snapshots;
 mod tables;
 mod text;
 

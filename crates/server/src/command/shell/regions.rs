@@ -21,17 +21,19 @@ impl Shell {
                 None => return failure("The server's name, or a beginning of it, must be of type String"),
             },
         };
-        let mut lines = vec![["SERVER_NAME", "REGION_NAME", "START_KEY", "END_KEY", "SIZE"].map(str::to_owned)];
+        let mut lines = vec![["SERVER_NAME", "REGION_NAME", "START_KEY", "END_KEY", "SIZE", "REQ"].map(str::to_owned)];
         for region in table.cells.regions().await? {
             let on = server_of(&region).to_owned();
             if server.as_ref().is_some_and(|wanted| !on.starts_with(wanted.as_str())) {
                 continue;
             }
             let (start, end) = bounds(&region);
-            lines.push([on, format!("{},{start}", name.shown()), start, end, text::bytes(region.approximate_bytes)]);
+            let requests = region.traffic.map_or(0, |traffic| traffic.reads.saturating_add(traffic.writes)).to_string();
+            lines.push([on, format!("{},{start}", name.shown()), start, end, text::bytes(region.approximate_bytes), requests]);
         }
-        let widths = [0, 1, 2, 3, 4].map(|at| lines.iter().filter_map(|line| line.get(at)).map(|t| t.chars().count()).max().unwrap_or(0));
-        let row = |line: &[String; 5]| -> String { line.iter().zip(widths).map(|(text, width)| format!(" {text:>width$} |")).collect() };
+        let widths =
+            [0, 1, 2, 3, 4, 5].map(|at| lines.iter().filter_map(|line| line.get(at)).map(|t| t.chars().count()).max().unwrap_or(0));
+        let row = |line: &[String; 6]| -> String { line.iter().zip(widths).map(|(text, width)| format!(" {text:>width$} |")).collect() };
         for (at, line) in lines.iter().enumerate() {
             self.out.line(&row(line))?;
             if at == 0 {
@@ -111,7 +113,7 @@ impl Shell {
             }
             Some("detailed") => {
                 return failure(
-                    "status 'detailed' is not done here: list_regions 't' and pg_stat_regions of SQL show the regions of a table",
+                    "status 'detailed' is not done here: list_regions 't' shows the regions of a table, pg_stat_regions and pg_stat_hot_regions of SQL those of all",
                 );
             }
             Some("replication") => return failure("status 'replication' is not done here: nothing is replicated"),

@@ -5,7 +5,7 @@ use super::commands::Shell;
 use super::ruby::Value;
 use super::text;
 use regex::Regex;
-use stoa_engine::raw::{BloomFilter, Compression, DEFAULT_NAMESPACE, FamilyOptions, schema_of};
+use stoa_engine::raw::{BloomFilter, Compression, DEFAULT_NAMESPACE, FamilyOptions, SNAPSHOTS, schema_of};
 
 impl Shell {
     pub async fn create(&mut self, arguments: &[Value]) -> Result<(), Failure> {
@@ -45,11 +45,7 @@ impl Shell {
 
     /// Makes a table of families as [`family`] writes them.
     pub async fn create_raw(&mut self, table: &TableName, families: &[String], splits: &[Vec<u8>]) -> Result<(), Failure> {
-        let split = match splits.is_empty() {
-            true => String::new(),
-            false => format!(" SPLIT AT ({})", splits.iter().map(|key| bytes_literal(key)).collect::<Vec<_>>().join(", ")),
-        };
-        self.sql(&format!("CREATE TABLE {} ({}) WITH (raw){split}", table.sql(), families.join(", "))).await
+        self.sql(&create_statement(table, families, splits)).await
     }
 
     pub async fn alter(&mut self, arguments: &[Value]) -> Result<(), Failure> {
@@ -283,7 +279,7 @@ impl Shell {
             return failure(format!("Illegal namespace name: {name}"));
         }
         // SQL's own schemas have names that a namespace cannot have as well.
-        if self.database.namespaces().contains(&name) || name == schema_of(DEFAULT_NAMESPACE) {
+        if self.database.namespaces().contains(&name) || name == schema_of(DEFAULT_NAMESPACE) || name == SNAPSHOTS {
             return failure(format!("Namespace already exists: {name}!"));
         }
         self.sql(&format!("CREATE SCHEMA {}", quoted(&name))).await
@@ -339,6 +335,15 @@ impl Shell {
         }
         Ok(())
     }
+}
+
+/// The statement that makes a table of families as [`family`] writes them.
+pub fn create_statement(table: &TableName, families: &[String], splits: &[Vec<u8>]) -> String {
+    let split = match splits.is_empty() {
+        true => String::new(),
+        false => format!(" SPLIT AT ({})", splits.iter().map(|key| bytes_literal(key)).collect::<Vec<_>>().join(", ")),
+    };
+    format!("CREATE TABLE {} ({}) WITH (raw){split}", table.sql(), families.join(", "))
 }
 
 /// `FAMILY f () WITH (…)` of a family's options; a new one has HBase's defaults.

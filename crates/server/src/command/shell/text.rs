@@ -20,17 +20,8 @@ pub fn binary(bytes: &[u8]) -> String {
 
 /// A time in milliseconds since 1970 as Java's `LocalDateTime` writes it, in the time zone of the process.
 pub fn time(ms: i64) -> String {
-    let seconds = ms.div_euclid(1000);
     let millis = ms.rem_euclid(1000);
-    // SAFETY: an all-zero `tm` is a valid one, which the call fills from a number that lives as long as the call.
-    let (tm, known) = unsafe {
-        let mut tm: libc::tm = std::mem::zeroed();
-        let known = !libc::localtime_r(&raw const seconds, &raw mut tm).is_null();
-        (tm, known)
-    };
-    if !known {
-        return ms.to_string();
-    }
+    let Some(tm) = local(ms.div_euclid(1000)) else { return ms.to_string() };
     let year = i64::from(tm.tm_year) + 1900;
     // Years beyond four digits have a sign.
     let year = if year > 9999 { format!("+{year}") } else { format!("{year:04}") };
@@ -42,6 +33,23 @@ pub fn time(ms: i64) -> String {
         let _ = write!(out, ".{millis:03}");
     }
     out
+}
+
+/// Seconds since 1970 in the time zone of the process.
+fn local(seconds: i64) -> Option<libc::tm> {
+    // SAFETY: an all-zero `tm` is a valid one, which the call fills from a number that lives as long as the call.
+    unsafe {
+        let mut tm: libc::tm = std::mem::zeroed();
+        (!libc::localtime_r(&raw const seconds, &raw mut tm).is_null()).then_some(tm)
+    }
+}
+
+/// Seconds since 1970 as Ruby writes a time.
+pub fn moment(seconds: i64) -> String {
+    let Some(tm) = local(seconds) else { return seconds.to_string() };
+    let (sign, minutes) = (if tm.tm_gmtoff < 0 { '-' } else { '+' }, tm.tm_gmtoff.abs() / 60);
+    let date = format!("{:04}-{:02}-{:02}", i64::from(tm.tm_year) + 1900, tm.tm_mon + 1, tm.tm_mday);
+    format!("{date} {:02}:{:02}:{:02} {sign}{:02}{:02}", tm.tm_hour, tm.tm_min, tm.tm_sec, minutes / 60, minutes % 60)
 }
 
 /// `PrettyPrinter`'s form of a ttl in seconds.

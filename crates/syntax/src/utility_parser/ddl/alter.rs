@@ -98,6 +98,9 @@ impl Parser<'_> {
         if self.keywords(&["restore", "to"]) {
             return Ok(AlterAction::RestoreTo(self.expr()?));
         }
+        if self.keywords(&["restore", "from"]) {
+            return Ok(AlterAction::RestoreFrom(self.object_name()?));
+        }
         if self.keywords(&["ttl", "expires", "at"]) {
             return Ok(AlterAction::Expires(Some(self.expr()?)));
         }
