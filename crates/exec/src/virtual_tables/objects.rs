@@ -7,7 +7,7 @@ use std::sync::Arc;
 use stoa_pg::types::PgType;
 use stoa_sql::catalog::acl_text::acl_texts;
 use stoa_sql::catalog::collation::{COLLATIONS, DEFAULT};
-use stoa_sql::catalog::names::role_name;
+use stoa_sql::catalog::names::{RULE_BIT, role_name};
 use stoa_table::catalog::ColumnDescriptor;
 use stoa_table::catalog::ColumnId;
 use stoa_table::catalog::IndexDescriptor;
@@ -20,9 +20,10 @@ pub const HEAP_AM: u32 = 2;
 
 pub const BTREE_AM: u32 = 403;
 pub const GIN_AM: u32 = 2742;
-/// The access method of full text indexes, and the one operator class that it has.
+/// The access method of full text indexes, and the one operator class and family that it has.
 pub const FULLTEXT_AM: u32 = 9_100;
 pub const FULLTEXT_CLASS: u32 = 9_101;
+pub const FULLTEXT_FAMILY: u32 = 9_102;
 
 /// `pg_authid`'s OID.
 pub const PG_AUTHID: u32 = 1260;
@@ -43,6 +44,10 @@ pub const PG_ATTRDEF: u32 = 2604;
 pub const PG_REWRITE: u32 = 2618;
 /// `pg_largeobject`'s OID.
 pub const PG_LARGEOBJECT: u32 = 2613;
+/// `pg_default_acl`'s OID.
+pub const PG_DEFAULT_ACL: u32 = 826;
+/// `pg_language`'s OID.
+pub const PG_LANGUAGE: u32 = 2612;
 /// `pg_policy`'s OID.
 pub const PG_POLICY: u32 = 3256;
 
@@ -95,6 +100,14 @@ pub fn collation(ty: &PgType) -> V {
     } else {
         0
     })
+}
+
+/// The collation of a column of a catalog, whose texts have the order of bytes.
+pub fn catalog_collation(ty: &PgType) -> V {
+    match collation(ty) {
+        V::Oid(DEFAULT) => V::Oid(950),
+        other => other,
+    }
 }
 
 /// The collation of a column: what was said, else its type's.
@@ -190,7 +203,7 @@ pub fn row_array_oid(relation: u32) -> u32 {
 
 /// The OID of the rule that makes a relation a view.
 pub fn rule_oid(view: &ViewDescriptor) -> u32 {
-    view.oid | 0x2000_0000
+    view.oid | RULE_BIT
 }
 
 /// The unique index that a foreign key to these columns goes by.

@@ -42,8 +42,11 @@ pub fn cast_context(from: &PgType, to: &PgType) -> Option<CastContext> {
                 return Some(context);
             }
         }
-        (PgType::Int2Vector, PgType::Array(inner)) if **inner == PgType::Int2 => return Some(CastContext::Implicit),
-        (PgType::OidVector, PgType::Array(inner)) if **inner == PgType::Oid => return Some(CastContext::Implicit),
+        (PgType::Int2Vector | PgType::OidVector, PgType::Array(to)) => {
+            if let Some(context) = from.element().and_then(|element| cast_context(&element, to)) {
+                return Some(context);
+            }
+        }
         (PgType::Map(key, value), PgType::Map(to_key, to_value)) => {
             return Some(cast_context(key, to_key)?.max(cast_context(value, to_value)?));
         }

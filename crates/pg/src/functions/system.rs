@@ -4,6 +4,7 @@
 //! Each line of [`TABLE`] is a name, its argument lists, its result, its volatility, whether NULL arguments give NULL, and what it
 //! does. Types that are not ours stand as text (`pg_node_tree`, `inet`) or bigint (`xid8`).
 
+use super::array::ArrayArg;
 use super::json::rows::Rows;
 use crate::args::{Call, Int4, Kernel, Kind, Oid, Reader, Text, arg, strict1, strict1_opt};
 use crate::error::{PgError, PgResult};
@@ -313,6 +314,24 @@ fn format_type_kernel() -> Kernel {
     })
 }
 
+/// `oidvectortypes`.
+fn types_of_vector() -> Kernel {
+    Arc::new(|call, args| {
+        let vectors = ArrayArg::open(call, args, 0)?;
+        let leaf = vectors.column.leaf();
+        let oids = leaf.as_any().downcast_ref::<UInt32Array>().ok_or_else(|| PgError::internal("an oidvector holds no OIDs"))?;
+        let name = |oid| PgType::from_oid(oid).map_or_else(|| if oid == 0 { "-" } else { "???" }.to_owned(), |ty| format_type(&ty, -1));
+        let mut out = Text::builder(call.rows);
+        for row in 0..call.rows {
+            match vectors.get(row) {
+                Some(vector) => out.append_value((vector.start..vector.end).map(|at| name(oids.value(at))).collect::<Vec<_>>().join(", ")),
+                None => out.append_null(),
+            }
+        }
+        Text::finish(out, call.ret)
+    })
+}
+
 /// `num_nulls`, `num_nonnulls`.
 fn count_nulls(nulls: bool) -> Kernel {
     Arc::new(move |call, args| {
@@ -518,6 +537,7 @@ pub fn register(r: &mut Registry) {
     r.add(Func::scalar("pg_typeof", &[Any], Regtype, type_of(), "Returns the type of its argument.").lax().stable());
     let doc = "Returns the SQL name for a data type that is identified by its type OID and possibly a type modifier.";
     r.add(Func::scalar("format_type", &[O, I4], T, format_type_kernel(), doc).lax().stable());
+    r.add(Func::scalar("oidvectortypes", &[PgType::OidVector], T, types_of_vector(), "Lists the types of an oidvector.").stable());
     r.add(Func::scalar("num_nulls", &[Any], I4, count_nulls(true), "Returns the number of null arguments.").variadic().lax());
     r.add(Func::scalar("num_nonnulls", &[Any], I4, count_nulls(false), "Returns the number of non-null arguments.").variadic().lax());
     r.add(Func::scalar("pg_column_size", &[Any], I4, column_size(), "Shows the number of bytes used to store a value.").stable());

@@ -50,7 +50,7 @@ impl Binder<'_> {
                 }
                 let item = item.clone();
                 let row = whole_row(&item);
-                self.wants_marks |= item.nullable && item.found.is_none() && key_column_of(&item).is_none();
+                self.wants_marks |= needs_mark(&item);
                 self.note_meaning(span, &item);
                 for c in &item.columns {
                     self.note_origin(c.origin);
@@ -142,7 +142,7 @@ impl Binder<'_> {
 
     /// `tableoid` and its like, of the one table in a scope; none if no item is a table.
     fn system_column(&mut self, name: &str, depth: usize) -> PgResult<Option<Expr>> {
-        let mut found: Option<(u32, Expr)> = None;
+        let mut found: Option<((u32, Expr), FromItem)> = None;
         for item in self.scopes[depth].items.iter().filter(|i| !i.lateral_only) {
             let Some(column) = item.table_oid.and_then(|oid| Some((oid, self.system_column_of(name, oid)?))) else { continue };
             if found.is_some() {
@@ -151,11 +151,12 @@ impl Binder<'_> {
             if let Some(why) = item.refused {
                 return Err(lateral_error(&item.alias, why));
             }
-            found = Some(column);
+            found = Some((column, item.clone()));
         }
-        let Some((relation, column)) = found else { return Ok(None) };
+        let Some(((relation, column), item)) = found else { return Ok(None) };
         self.note_read(relation, SYSTEM_COLUMN);
-        Ok(Some(column))
+        self.wants_marks |= needs_mark(&item);
+        Ok(Some(where_found(&item, column)))
     }
 
     /// A column that tables have without having been given it. Those that tell of transactions are the catalogs' alone: all rows of
@@ -217,7 +218,8 @@ impl Binder<'_> {
                 let item = item.clone();
                 self.note_read(relation, SYSTEM_COLUMN);
                 self.note_meaning(span, &item);
-                return Ok(expr);
+                self.wants_marks |= needs_mark(&item);
+                return Ok(where_found(&item, expr));
             }
             let error = PgError::new(SqlState::UNDEFINED_COLUMN, format!("column {table}.{column} does not exist"));
             return Err(match super::suggest::closest_column(column, item.columns.iter().map(|c| c.name.as_str())) {
@@ -296,19 +298,32 @@ fn key_column_of(item: &FromItem) -> Option<Expr> {
     item.columns.iter().find(of_key).map(|c| c.expr.clone())
 }
 
+/// Whether nothing tells for certain where an outer join found a row of the item.
+fn needs_mark(item: &FromItem) -> bool {
+    item.nullable && item.found.is_none() && key_column_of(item).is_none()
+}
+
 /// The row of an item as one value; NULL where an outer join found none.
 fn whole_row(item: &FromItem) -> Expr {
     let mut columns = item.columns.clone();
     columns.retain(|c| !c.name.starts_with(super::search::HIDDEN));
     let ty = record_type(&columns, &item.fields);
+    where_found(item, Expr::new(ExprKind::Row(columns.into_iter().map(|c| c.expr).collect()), ty))
+}
+
+/// What each row of an item has; NULL where an outer join found none.
+fn where_found(item: &FromItem, value: Expr) -> Expr {
     // A column of the key tells, or a mark; without, any column that is not NULL.
     let mark = item.found.map(|mark| Expr::column(mark, bool_type()));
     let tests = match key_column_of(item).or(mark) {
         _ if !item.nullable => Vec::new(),
         Some(column) => vec![column],
-        None => columns.iter().map(|c| c.expr.clone()).collect(),
+        None => item.columns.iter().filter(|c| !c.name.starts_with(super::search::HIDDEN)).map(|c| c.expr.clone()).collect(),
     };
     let found: Vec<Expr> = tests.into_iter().map(|e| Expr::new(ExprKind::IsNotNull(Box::new(e)), bool_type())).collect();
-    let row = Expr::new(ExprKind::Row(columns.into_iter().map(|c| c.expr).collect()), ty.clone());
-    if found.is_empty() { row } else { Expr::new(ExprKind::Case { whens: vec![(or(found), row)], otherwise: None }, ty) }
+    if found.is_empty() {
+        return value;
+    }
+    let ty = value.ty.clone();
+    Expr::new(ExprKind::Case { whens: vec![(or(found), value)], otherwise: None }, ty)
 }

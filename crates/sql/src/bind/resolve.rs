@@ -31,8 +31,8 @@ pub fn can_coerce(from: &PgType, to: &PgType, context: CastContext) -> bool {
         (PgType::Json | PgType::Jsonb, PgType::Map(..)) | (PgType::Map(..), PgType::Json | PgType::Jsonb) => {
             return context >= CastContext::Explicit;
         }
-        (PgType::Int2Vector, PgType::Array(b)) => return **b == PgType::Int2,
-        (PgType::OidVector, PgType::Array(b)) => return **b == PgType::Oid,
+        (PgType::Int2Vector, PgType::Array(b)) => return can_coerce(&PgType::Int2, b, context),
+        (PgType::OidVector, PgType::Array(b)) => return can_coerce(&PgType::Oid, b, context),
         _ => {}
     }
     if let Some(cast) = Registry::get().cast(from, to) {

@@ -138,6 +138,12 @@ pub fn sql_type(data_type: &DataType) -> PgResult<SqlType> {
                 [schema, base] => (Some(schema.as_str()), base.as_str()),
                 _ => return Err(undefined_type(&parts.join("."))),
             };
+            if schema == Some("information_schema")
+                && modifiers.is_empty()
+                && let Some(ty) = crate::system_relations::domain(base)
+            {
+                return Ok(ty);
+            }
             if schema.is_some_and(|s| s != "pg_catalog") {
                 return Err(undefined_type(&parts.join(".")));
             }

@@ -11,6 +11,9 @@ pub const OWNER: u32 = stoa_table::catalog::role::FIRST_SUPERUSER;
 /// The index of a primary key is seen under the constraint's OID with this bit: no object has it.
 pub const PRIMARY_INDEX_BIT: u32 = 0x4000_0000;
 
+/// What the OID of the rule that makes a relation a view has and the view's has not.
+pub const RULE_BIT: u32 = 0x2000_0000;
+
 /// A role's name; PostgreSQL's words for an OID that none has.
 #[must_use]
 pub fn role_name(catalog: &CatalogSnapshot, oid: Oid) -> String {

@@ -63,6 +63,43 @@ pub const GIN: &[OperatorClass] = &[
     class(10_073, "tsvector_ops", 3659, PgType::Tsvector, true),
 ];
 
+/// The families of btree's classes, by OID.
+pub const BTREE_FAMILIES: &[(Oid, &str)] = &[
+    (397, "array_ops"),
+    (424, "bool_ops"),
+    (426, "bpchar_ops"),
+    (428, "bytea_ops"),
+    (429, "char_ops"),
+    (434, "datetime_ops"),
+    (1970, "float_ops"),
+    (1976, "integer_ops"),
+    (1982, "interval_ops"),
+    (1988, "numeric_ops"),
+    (1989, "oid_ops"),
+    (1994, "text_ops"),
+    (1996, "time_ops"),
+    (2000, "timetz_ops"),
+    (2095, "text_pattern_ops"),
+    (2097, "bpchar_pattern_ops"),
+    (2968, "uuid_ops"),
+    (3626, "tsvector_ops"),
+    (3683, "tsquery_ops"),
+    (4033, "jsonb_ops"),
+];
+
+/// Those of gin's.
+pub const GIN_FAMILIES: &[(Oid, &str)] = &[(2745, "array_ops"), (3659, "tsvector_ops"), (4036, "jsonb_ops"), (4037, "jsonb_path_ops")];
+
+/// What an index by a class of gin keeps of a column's values, as PostgreSQL tells it.
+#[must_use]
+pub fn keeps(class: &OperatorClass) -> PgType {
+    match class.takes {
+        PgType::AnyArray => PgType::AnyElement,
+        _ if class.name == "jsonb_path_ops" => PgType::Int4,
+        _ => PgType::Text,
+    }
+}
+
 /// The class of gin that an index column has: that of a name, or without one that of its type.
 #[must_use]
 pub fn of_gin(name: Option<&str>, ty: &PgType) -> Option<&'static OperatorClass> {
@@ -113,5 +150,7 @@ mod tests {
         }
         assert!(own(&PgType::Json).is_none() && own(&PgType::Xid).is_none());
         assert!(BTREE.windows(2).all(|pair| pair[0].name < pair[1].name));
+        let has = |families: &[(Oid, &str)], class: &OperatorClass| families.iter().any(|(oid, _)| *oid == class.family);
+        assert!(BTREE.iter().chain([&ARRAYS]).all(|class| has(BTREE_FAMILIES, class)) && GIN.iter().all(|class| has(GIN_FAMILIES, class)));
     }
 }

@@ -6,7 +6,9 @@ use super::updatable::Names;
 use super::written_time::as_written;
 use super::{Constraint, Definitions, constraint, describe};
 use crate::catalog::deparse::quote_name;
-use crate::catalog::names::{PRIMARY_INDEX_BIT, class_named, is_visible, parse_name, primary_index, qualified, role_name, shown_relation};
+use crate::catalog::names::{
+    PRIMARY_INDEX_BIT, RULE_BIT, class_named, is_visible, parse_name, primary_index, qualified, role_name, shown_relation,
+};
 use crate::privileges::check_name;
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
@@ -168,6 +170,14 @@ fn definitions(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlTyp
             let pretty = args.bool(2).unwrap_or(false);
             o.with_definitions(|d| text(as_written(d.expr(table, &source, pretty), &source, pretty)))
         }
+        "pg_get_ruledef" => {
+            // The only rules are those that make relations views.
+            let Some(view) = args.oid(0).filter(|oid| oid & RULE_BIT != 0).map(|oid| oid & !RULE_BIT) else { return text(None) };
+            let pretty = args.bool(1).unwrap_or(false);
+            let name = if pretty { shown_relation(catalog, o.path, view) } else { qualified(catalog, view) };
+            let rule = |query| Some(format!("CREATE RULE \"_RETURN\" AS\n    ON SELECT TO {} DO INSTEAD {query}", name?));
+            o.with_definitions(|d| text(d.view(view, pretty)?.and_then(rule)))
+        }
         "pg_get_constraintdef" => {
             let Some((table, constraint)) = args.oid(0).and_then(|oid| constraint(catalog, oid)) else { return text(None) };
             o.with_definitions(|d| text(d.constraint(table, &constraint, args.bool(1).unwrap_or(false))))
@@ -190,8 +200,7 @@ fn definitions(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlTyp
             let pretty = args.bool(1).unwrap_or(args.int(1).is_some());
             o.with_definitions(|d| text(d.view(oid, pretty)?))
         }
-        "pg_get_ruledef"
-        | "pg_get_triggerdef"
+        "pg_get_triggerdef"
         | "pg_get_partkeydef"
         | "pg_get_partition_constraintdef"
         | "pg_get_statisticsobjdef"

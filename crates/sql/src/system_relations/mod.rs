@@ -120,6 +120,19 @@ pub fn is_table(oid: u32) -> bool {
     all().any(|s| s.oid == oid && s.kind == "r")
 }
 
+/// The type under a domain of `information_schema`; its check is not made.
+#[must_use]
+pub fn domain(name: &str) -> Option<SqlType> {
+    Some(match name {
+        "cardinal_number" => SqlType::new(PgType::Int4),
+        "character_data" => SqlType::new(PgType::Varchar),
+        "sql_identifier" => SqlType::new(PgType::Name),
+        "time_stamp" => SqlType::with_typmod(PgType::Timestamptz, 2),
+        "yes_or_no" => SqlType::with_typmod(PgType::Varchar, 3 + 4),
+        _ => return None,
+    })
+}
+
 /// Sets of columns of which no two rows of a system relation have the same values.
 #[must_use]
 pub fn keys(schema: &str, name: &str) -> &'static [Vec<String>] {

@@ -25,6 +25,7 @@ mod pg_matviews;
 mod pg_namespace;
 mod pg_opclass;
 mod pg_operator;
+mod pg_opfamily;
 mod pg_policy;
 mod pg_prepared_statements;
 mod pg_proc;
@@ -32,6 +33,7 @@ mod pg_rewrite;
 mod pg_roles;
 mod pg_sequence;
 mod pg_settings;
+mod pg_shdepend;
 mod pg_stat_activity;
 mod pg_stat_fulltext;
 mod pg_stat_hot_regions;
@@ -85,6 +87,7 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_namespace" => pg_namespace::fill,
         "pg_opclass" => pg_opclass::fill,
         "pg_operator" => pg_operator::fill,
+        "pg_opfamily" => pg_opfamily::fill,
         "pg_policies" => pg_policy::policies,
         "pg_policy" => pg_policy::fill,
         "pg_prepared_statements" => pg_prepared_statements::fill,
@@ -97,6 +100,7 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_roles" => pg_roles::roles,
         "pg_shadow" => pg_roles::shadow,
         "pg_settings" => pg_settings::fill,
+        "pg_shdepend" => pg_shdepend::fill,
         "pg_shdescription" => pg_database::comments,
         "pg_stat_activity" => pg_stat_activity::fill,
         "pg_stat_fulltext" => pg_stat_fulltext::fill,
@@ -104,8 +108,8 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_stat_progress_create_index" => pg_stat_progress_create_index::fill,
         "pg_stat_gssapi" => pg_stat_ssl::fill_gssapi,
         "pg_stat_ssl" => pg_stat_ssl::fill,
-        "pg_stat_user_indexes" | "pg_stat_all_indexes" => pg_stat_user_indexes::fill,
-        "pg_stat_user_tables" | "pg_stat_all_tables" | "pg_statio_user_tables" => pg_stat_user_tables::fill,
+        "pg_stat_user_indexes" | "pg_stat_all_indexes" | "pg_statio_user_indexes" | "pg_statio_all_indexes" => pg_stat_user_indexes::fill,
+        "pg_stat_user_tables" | "pg_stat_all_tables" | "pg_statio_user_tables" | "pg_statio_all_tables" => pg_stat_user_tables::fill,
         "pg_stats" => pg_stats::fill,
         "pg_tables" => pg_tables::fill,
         "pg_tablespace" => pg_tablespace::fill,

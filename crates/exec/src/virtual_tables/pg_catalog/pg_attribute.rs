@@ -1,20 +1,24 @@
 //! `pg_attribute`: the columns of everything in `pg_class`.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{ShownIndex, collation, column_collation, indexed, indexes, storage_options, tables_among};
+use super::super::objects::{ShownIndex, catalog_collation, collation, column_collation, indexed, indexes, storage_options, tables_among};
 use crate::environment::StatementContext;
 use stoa_pg::types::PgType;
 use stoa_pg::{PgResult, SqlType, type_functions};
 use stoa_sql::bind::targets::column_name;
 use stoa_sql::catalog::acl_text::acl_texts;
+use stoa_sql::catalog::opclass;
 use stoa_sql::system_relations as definitions;
-use stoa_table::catalog::{ColumnId, IndexKey, Relation, RightsOf, TableDescriptor};
+use stoa_table::catalog::descriptor::GIN_METHOD;
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, Relation, RightsOf, TableDescriptor};
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for definition in definitions::all().filter(|definition| t.wants_oid("attrelid", definition.oid)).collect::<Vec<_>>() {
         for (i, ((name, ty), not_null)) in definition.columns.iter().zip(&definition.not_null).enumerate() {
-            attribute_row(t, definition.oid, name, i as i64 + 1, ty, vec![("attnotnull", (*not_null).into())]);
+            // Texts of catalogs have the order of bytes.
+            let collation = if definition.kind == "r" { catalog_collation(&ty.ty) } else { collation(&ty.ty) };
+            attribute_row(t, definition.oid, name, i as i64 + 1, ty, vec![("attnotnull", (*not_null).into()), ("attcollation", collation)]);
         }
     }
     for table in tables_among(ctx, t.oids("attrelid")) {
@@ -62,7 +66,13 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for owner in indexed(ctx) {
         for shown in indexes(&owner.table).into_iter().filter(|shown| t.wants_oid("attrelid", shown.oid)).collect::<Vec<_>>() {
             for (i, (name, ty, collation)) in index_columns(&owner.table, &shown).into_iter().enumerate() {
-                attribute_row(t, shown.oid, &name, i as i64 + 1, &ty, vec![("attcollation", collation)]);
+                let mut more = vec![("attcollation", collation)];
+                let kept = shown.index.and_then(|index| kept_by_gin(index, i));
+                if kept.is_some() {
+                    // As of the table's column.
+                    more.push(("attndims", V::Int(i64::from(ty.ty.is_array()))));
+                }
+                attribute_row(t, shown.oid, &name, i as i64 + 1, &kept.unwrap_or(ty), more);
             }
         }
     }
@@ -107,7 +117,6 @@ fn attribute_row(t: &mut Builder<'_>, relation: u32, name: &str, number: i64, ty
         ("attstattarget", V::Int(-1)),
         ("attlen", V::Int(i64::from(ty.ty.len()))),
         ("attnum", V::Int(number)),
-        ("attndims", V::Int(i64::from(ty.ty.is_array()))),
         ("attcacheoff", V::Int(-1)),
         ("atttypmod", V::Int(i64::from(ty.typmod))),
         ("attbyval", ((1..=8).contains(&ty.ty.len())).into()),
@@ -120,6 +129,7 @@ fn attribute_row(t: &mut Builder<'_>, relation: u32, name: &str, number: i64, ty
     ];
     let given: Vec<&str> = more.iter().map(|(n, _)| *n).collect();
     for (column, value) in [
+        ("attndims", V::Int(i64::from(ty.ty.is_array()))),
         ("attcollation", collation(&ty.ty)),
         ("attnotnull", false.into()),
         ("atthasdef", false.into()),
@@ -133,6 +143,13 @@ fn attribute_row(t: &mut Builder<'_>, relation: u32, name: &str, number: i64, ty
     }
     cells.extend(more);
     t.row(cells);
+}
+
+/// The type of what a gin index keeps of its column at a place; none for other indexes.
+fn kept_by_gin(index: &IndexDescriptor, at: usize) -> Option<SqlType> {
+    let part = index.parts.get(at).filter(|_| index.method == GIN_METHOD)?;
+    let kept = opclass::keeps(opclass::of_gin(part.class.as_deref(), &part.ty.ty)?);
+    Some(SqlType::new(if kept == PgType::AnyElement { part.ty.ty.element()? } else { kept }))
 }
 
 /// The columns of an index as PostgreSQL names them, with those that it only includes, and their collations: expressions are called as

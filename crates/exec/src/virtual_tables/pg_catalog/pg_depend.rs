@@ -2,12 +2,14 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::{
-    PG_ATTRDEF, PG_CLASS, PG_CONSTRAINT, PG_NAMESPACE, PG_POLICY, PG_REWRITE, PG_TYPE, attrdef_oid, indexed, primary_index_oid,
-    referenced_index, row_type_oid, rule_oid,
+    PG_ATTRDEF, PG_CLASS, PG_CONSTRAINT, PG_DEFAULT_ACL, PG_NAMESPACE, PG_POLICY, PG_REWRITE, PG_TYPE, attrdef_oid, indexed,
+    primary_index_oid, referenced_index, row_array_oid, row_type_oid, rule_oid,
 };
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
-use stoa_table::catalog::{ColumnId, IndexKey, Relation};
+use stoa_sql::bind::{BindContext, bind_table_expr};
+use stoa_sql::typed::walk::columns_of;
+use stoa_table::catalog::{ColumnId, IndexKey, Relation, TableDescriptor};
 
 /// Edges between objects, where PostgreSQL has them: what goes with what, and what stands in whose way.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
@@ -27,6 +29,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         if !owner.is_view {
             edge((PG_CLASS, table.oid), (PG_NAMESPACE, table.schema, 0), "n");
             edge((PG_TYPE, row_type_oid(table.oid)), (PG_CLASS, table.oid, 0), "i");
+            edge((PG_TYPE, row_array_oid(table.oid)), (PG_TYPE, row_type_oid(table.oid), 0), "i");
         }
         let columns = |ids: &[ColumnId]| -> Vec<u32> {
             let mut numbers: Vec<u32> = ids.iter().filter_map(|id| u32::try_from(owner.number(*id)).ok()).collect();
@@ -55,7 +58,15 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 }
                 None => (PG_CLASS, index.oid),
             };
-            for number in columns(&ids) {
+            let mut numbers = columns(&ids);
+            let texts = index.parts.iter().filter_map(|p| if let IndexKey::Expr(text) = &p.key { Some(text) } else { None });
+            for text in texts.chain(&index.predicate) {
+                let ids = columns_read(ctx, table, text)?;
+                numbers.extend(ids.iter().filter_map(|id| u32::try_from(owner.number(*id)).ok()));
+            }
+            numbers.sort_unstable();
+            numbers.dedup();
+            for number in numbers {
                 edge(object, (PG_CLASS, owner.oid, number), "a");
             }
         }
@@ -89,7 +100,12 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         for column in table.visible_columns() {
             let Some(text) = column.default.as_ref().or(column.generated.as_ref()) else { continue };
             let object = (PG_ATTRDEF, attrdef_oid(table, column));
-            edge(object, (PG_CLASS, owner.oid, column.id.0), "a");
+            edge(object, (PG_CLASS, owner.oid, column.id.0), if column.generated.is_some() { "i" } else { "a" });
+            if column.generated.is_some() {
+                for read in columns_read(ctx, table, text)? {
+                    edge(object, (PG_CLASS, owner.oid, read.0), "n");
+                }
+            }
             for sequence in named_relations(text) {
                 edge(object, (PG_CLASS, sequence, 0), "n");
             }
@@ -107,9 +123,11 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             Relation::View(v) => {
                 edge((PG_CLASS, v.oid), (PG_NAMESPACE, v.schema, 0), "n");
                 edge((PG_TYPE, row_type_oid(v.oid)), (PG_CLASS, v.oid, 0), "i");
-                // The view's rule is what uses other relations.
+                edge((PG_TYPE, row_array_oid(v.oid)), (PG_TYPE, row_type_oid(v.oid), 0), "i");
+                // The view's rule is what uses other relations, and the view itself, whose old row its query could name.
                 let rule = (PG_REWRITE, rule_oid(v));
                 edge(rule, (PG_CLASS, v.oid, 0), "i");
+                edge(rule, (PG_CLASS, v.oid, 0), "n");
                 for d in &v.depends_on {
                     if d.columns.is_empty() {
                         edge(rule, (PG_CLASS, d.relation, 0), "n");
@@ -122,7 +140,20 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             Relation::Table(_) => {}
         }
     }
+    for defaults in ctx.catalog.authority().defaults().filter(|defaults| defaults.of.schema != 0) {
+        edge((PG_DEFAULT_ACL, defaults.oid), (PG_NAMESPACE, defaults.of.schema, 0), "a");
+    }
     Ok(())
+}
+
+/// The columns of its table that a stored expression reads, each once.
+fn columns_read(ctx: &StatementContext, table: &TableDescriptor, text: &str) -> PgResult<Vec<ColumnId>> {
+    let bind = BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" };
+    let mut read = Vec::new();
+    columns_of(&bind_table_expr(&bind, table, text)?, &mut read);
+    read.sort_unstable();
+    read.dedup();
+    Ok(read.into_iter().map(|id| ColumnId(id.0)).collect())
 }
 
 /// The relations that a stored expression names: `'OID'::regclass`.

@@ -1,4 +1,4 @@
-//! `pg_stat_user_indexes` and `pg_stat_all_indexes`: the indexes, by name.
+//! `pg_stat_user_indexes` and its kin: the indexes, by name.
 
 use super::super::builder::{Builder, V};
 use super::super::objects::{indexed, indexes, schema_of};

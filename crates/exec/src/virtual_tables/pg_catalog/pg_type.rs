@@ -7,7 +7,7 @@ use stoa_pg::PgResult;
 use stoa_pg::type_functions::{self, TypeForms};
 use stoa_pg::types::{BASE_TYPES, PgType, map_types};
 use stoa_sql::catalog::names::OWNER;
-use stoa_table::catalog::{PG_CATALOG_OID, Relation};
+use stoa_table::catalog::{PG_CATALOG_OID, Relation, RightsOf};
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
@@ -80,6 +80,7 @@ fn row_types(ctx: &StatementContext, t: &mut Builder<'_>) {
         if matches!(&**relation, Relation::Sequence(_)) || ctx.catalog.view_of_rows(relation.oid()).is_some() {
             continue;
         }
+        let owner = ctx.catalog.authority().rights(RightsOf::Relation(relation.oid())).owner;
         let (oid, array) = (row_type_oid(relation.oid()), row_array_oid(relation.oid()));
         for is_array in [false, true] {
             if !t.wants_oid("oid", if is_array { array } else { oid }) {
@@ -92,7 +93,7 @@ fn row_types(ctx: &StatementContext, t: &mut Builder<'_>) {
                 ("oid", V::Oid(if is_array { array } else { oid })),
                 ("typname", if is_array { format!("_{}", relation.name()) } else { relation.name().to_owned() }.into()),
                 ("typnamespace", V::Oid(relation.schema())),
-                ("typowner", V::Oid(OWNER)),
+                ("typowner", V::Oid(owner)),
                 ("typlen", V::Int(-1)),
                 ("typbyval", false.into()),
                 ("typtype", if is_array { "b" } else { "c" }.into()),

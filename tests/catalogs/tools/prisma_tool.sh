@@ -1,0 +1,24 @@
+#!/bin/sh
+# Prisma's schema engine (the one in WebAssembly, over node-pg): a pull of the schema, and the first migration. NODE_PATH says where it is installed.
+work=$(mktemp -d)
+ln -s "$NODE_PATH" "$work/node_modules"
+cd "$work" || exit 1
+mkdir migrations
+cat > schema.prisma <<END
+datasource db {
+  provider = "postgresql"
+  url = env("DATABASE_URL")
+  schemas = ["app", "public"]
+}
+END
+cat > prisma.config.ts <<END
+import { PrismaPg } from '@prisma/adapter-pg'
+export default { schema: './schema.prisma', engine: 'js', experimental: { adapter: true }, adapter: async () => new PrismaPg({ connectionString: process.env.DATABASE_URL }) }
+END
+# The native engine, which would be downloaded, is not used.
+export PRISMA_QUERY_ENGINE_LIBRARY=/bin/true PRISMA_SCHEMA_ENGINE_BINARY=/bin/true
+export DATABASE_URL="postgresql://$PGUSER:$PGPASSWORD@$PGHOST:$PGPORT/$PGDATABASE?schema=app" CHECKPOINT_DISABLE=1 PRISMA_HIDE_UPDATE_MESSAGE=1
+node node_modules/prisma/build/index.js db pull
+node node_modules/prisma/build/index.js migrate status
+node node_modules/prisma/build/index.js db push
+rm -rf "$work"
