@@ -48,16 +48,21 @@ pub(crate) struct Counts(VecDeque<Count>);
 #[derive(Debug)]
 struct Count {
     range: KeyRange,
-    /// By RocksDB's estimate when it was counted.
+    /// By RocksDB's estimate when it was counted, and the rows that had been written to the table by then.
     bytes: u64,
+    writes: u64,
     measure: Measure,
     ended: bool,
 }
 
 impl Counts {
-    /// What was counted of a range that has about as many bytes now.
-    fn find(&self, range: &KeyRange, bytes: u64) -> Option<&Count> {
-        self.0.iter().find(|count| count.range == *range).filter(|count| bytes.abs_diff(count.bytes) <= count.bytes / 32)
+    /// What was counted of a range that has about as many bytes now. They may be as many by chance, where RocksDB estimates them and rows
+    /// were deleted: after many writes it is counted again.
+    fn find(&self, range: &KeyRange, bytes: u64, writes: u64) -> Option<&Count> {
+        let holds = |count: &&Count| {
+            bytes.abs_diff(count.bytes) <= count.bytes / 32 && writes.abs_diff(count.writes) <= count.measure.rows / 4
+        };
+        self.0.iter().find(|count| count.range == *range).filter(holds)
     }
 
     fn keep(&mut self, count: Count) {
@@ -206,14 +211,15 @@ impl Core {
         let Some(family) = table.families.first() else { return Ok(out) };
         let (lower, upper) = row_range(family.storage, family.form, &range.start, range.end.as_deref());
         if out.bytes < COUNTED_BYTES {
-            let known = table.counted.lock().find(range, out.bytes).map(|count| (count.measure, count.ended));
+            let writes = table.traffic.writes();
+            let known = table.counted.lock().find(range, out.bytes, writes).map(|count| (count.measure, count.ended));
             let (counted, ended) = match known {
                 Some(known) => known,
                 None => {
                     let found = sample(family, &lower, &upper, COUNTED_ROWS)?;
                     let measure = Measure { bytes: found.bytes, rows: found.rows };
                     if found.rows >= KEPT_ROWS {
-                        let count = Count { range: range.clone(), bytes: out.bytes, measure, ended: found.ended };
+                        let count = Count { range: range.clone(), bytes: out.bytes, writes, measure, ended: found.ended };
                         table.counted.lock().keep(count);
                     }
                     (measure, found.ended)

@@ -40,6 +40,11 @@ impl TableTraffic {
         counts
     }
 
+    /// Rows written since the counts began.
+    pub fn writes(&self) -> u64 {
+        self.counts.read().regions.iter().map(|(_, writes)| writes.load(Ordering::Relaxed)).sum()
+    }
+
     /// Counts keys that are asked for, whether there are rows or not.
     pub fn keys_read(&self, keys: &[&[u8]]) {
         let counts = self.counts.read();
