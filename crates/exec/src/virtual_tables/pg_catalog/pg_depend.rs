@@ -111,6 +111,12 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             }
         }
     }
+    others(ctx, &mut edge);
+    Ok(())
+}
+
+/// Those of sequences, views and default privileges.
+fn others(ctx: &StatementContext, edge: &mut impl FnMut((u32, u32), (u32, u32, u32), &str)) {
     for relation in ctx.catalog.relations() {
         match &**relation {
             Relation::Sequence(s) => {
@@ -143,7 +149,6 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for defaults in ctx.catalog.authority().defaults().filter(|defaults| defaults.of.schema != 0) {
         edge((PG_DEFAULT_ACL, defaults.oid), (PG_NAMESPACE, defaults.of.schema, 0), "a");
     }
-    Ok(())
 }
 
 /// The columns of its table that a stored expression reads, each once.
