@@ -59,9 +59,8 @@ impl Counts {
     /// What was counted of a range that has about as many bytes now. They may be as many by chance, where RocksDB estimates them and rows
     /// were deleted: after many writes it is counted again.
     fn find(&self, range: &KeyRange, bytes: u64, writes: u64) -> Option<&Count> {
-        let holds = |count: &&Count| {
-            bytes.abs_diff(count.bytes) <= count.bytes / 32 && writes.abs_diff(count.writes) <= count.measure.rows / 4
-        };
+        let holds =
+            |count: &&Count| bytes.abs_diff(count.bytes) <= count.bytes / 32 && writes.abs_diff(count.writes) <= count.measure.rows / 4;
         self.0.iter().find(|count| count.range == *range).filter(holds)
     }
 
