@@ -100,6 +100,15 @@ def is_written(server, table):
         except psycopg.errors.FeatureNotSupported as error:
             assert "other programs own" in str(error), error
         assert c.execute("SELECT count(*) FROM own WHERE id = 1000").fetchone() == (0,)
+        # SERIALIZABLE knows of Stoa's transactions alone.
+        with c.transaction():
+            c.execute("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE")
+            assert c.execute("SELECT count(*) FROM p WHERE id > 10").fetchone()[0] > 2000
+            c.execute("INSERT INTO own VALUES (1001, 1)")
+        with c.transaction():
+            c.execute("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE")
+            c.execute("SELECT count(*) FROM p WHERE id > 10")
+            c.execute("UPDATE p SET age = 1 WHERE id = 6000")
     assert others("scan", table, 5000, 7000) == [
         ("5000", "info:age", "\\x00\\x00\\x00\\x08"), ("5000", "stats:score", "\\xBF\\xF8\\x00\\x00\\x00\\x00\\x00\\x00"), ("5001", "info:age", "\\x00\\x00\\x00\\x09"),
         ("6000", "info:age", "\\x00\\x00\\x00\\x01"), ("6000", "info:name", "there"), ("6000", "stats:score", "?\\xF0\\x00\\x00\\x00\\x00\\x00\\x00")]
