@@ -149,7 +149,7 @@ pub(super) async fn validate_foreign_key(
             let value = ScalarValue::try_from_array(array, 0).map_err(stoa_sql::typed::from_datafusion)?;
             values.push(if value.is_null() { "null".to_owned() } else { stoa_pg::values::output_text(&work.ctx.eval, &ty, &value)? });
         }
-        let may_see = !hides_rows(catalog.authority(), work.ctx.role, table);
+        let may_see = !hides_rows(&catalog, work.ctx.role, table);
         let shown = if may_see { format!(" ({})=({})", own.join(", "), values.join(", ")) } else { String::new() };
         return Err(PgError::new(
             SqlState::FOREIGN_KEY_VIOLATION,

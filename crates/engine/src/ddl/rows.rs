@@ -314,7 +314,7 @@ fn duplicate(
         .collect();
     let schema = work.catalog().schema(table.schema).map_or_else(String::new, |s| s.name.clone());
     let error = PgError::new(SqlState::UNIQUE_VIOLATION, format!("could not create unique index \"{index}\""));
-    let may_see = !hides_rows(&work.authority(), work.ctx.role, table);
+    let may_see = !hides_rows(&work.catalog(), work.ctx.role, table);
     let detail = || format!("Key ({})=({}) is duplicated.", names.join(", "), texts.join(", "));
     if may_see { error.detail(detail()) } else { error }.schema(schema).table(table.name.clone()).constraint(index)
 }

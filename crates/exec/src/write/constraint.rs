@@ -133,7 +133,7 @@ impl Failure {
 pub(super) fn may_read(ctx: &StatementContext, table: &TableDescriptor, mut columns: impl Iterator<Item = ColumnId>) -> bool {
     let (authority, role) = (ctx.catalog.authority(), ctx.role);
     let (one, none) = (Privileges::SELECT, Privileges::NONE);
-    !hides_rows(authority, role, table)
+    !hides_rows(&ctx.catalog, role, table)
         && (authority.may(role, ObjectClass::Table, RightsOf::Relation(table.oid), one)
             || columns.all(|column| authority.column_privileges(role, table.oid, column, one, none).0.has(one)))
 }

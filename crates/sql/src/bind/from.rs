@@ -425,7 +425,7 @@ impl Binder<'_> {
             scope.local.extend(columns.iter().map(|(_, id)| *id));
         }
         let hints = self.hints_of(&item.alias, table);
-        self.secured |= table.row_security.enabled || table.expires.is_some();
+        self.secured |= self.has_conditions(table);
         let (alias, scan_id) = (item.alias.clone(), self.new_scan());
         let scan = TableScan { table: table.clone(), columns, alias, as_of: None, hints, scan_id, rows_decided: false, sees_own: false };
         Ok((scan, item))

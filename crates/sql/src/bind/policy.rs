@@ -109,9 +109,13 @@ impl Binder<'_> {
                 _ => None,
             };
             if let Some(scan) = scan {
+                // Entries that are read by the map of a row are decided with it.
                 if scan.rows_decided {
                     return Ok(());
                 }
+                let target = uses.target.filter(|(id, _)| *id == scan.scan_id).map(|(_, target)| target.within);
+                let within = target.unwrap_or_else(|| self.scans_within.get(&scan.scan_id).copied().flatten());
+                self.check_entries(&scan.table, within)?;
                 let conditions =
                     if scan.table.row_security.enabled && !self.all_rows { self.scan_conditions(scan, uses)? } else { Vec::new() };
                 scan.rows_decided = !self.all_rows;
@@ -173,6 +177,24 @@ impl Binder<'_> {
             }
             Asked::Policies { .. } => Ok(Some(role)),
         }
+    }
+
+    /// Whether policies, or the ends of rows, are to be put into what a statement does with a table.
+    pub(super) fn has_conditions(&self, table: &TableDescriptor) -> bool {
+        self.ctx.catalog.rows_of(table).row_security.enabled || table.expires.is_some()
+    }
+
+    /// 42501 for the table of a map's entries where policies of the rows that they belong to are asked: no policy is about it.
+    fn check_entries(&mut self, table: &TableDescriptor, within: Option<Oid>) -> PgResult<()> {
+        let catalog = self.ctx.catalog;
+        let rows = catalog.rows_of(table);
+        if rows.oid == table.oid || !rows.row_security.enabled || self.all_rows || self.asked_role(rows, within)?.is_none() {
+            return Ok(());
+        }
+        let message = format!("permission denied for entries of table \"{}\"", rows.name);
+        Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, message)
+            .detail(format!("Row-level security says which rows of \"{}\" are seen.", rows.name))
+            .hint("Read and write them by the map of the row: m['key'], each(m), UPDATE … SET m['key'] = …"))
     }
 
     /// What rows of a scan must satisfy.
@@ -311,6 +333,7 @@ impl Binder<'_> {
             self.secure_expr(e)?;
         }
         let table = Arc::clone(&mutation.table.0);
+        self.check_entries(&table, within)?;
         if !table.row_security.enabled || self.all_rows {
             return Ok(());
         }

@@ -165,7 +165,7 @@ impl Binder<'_> {
         let (schema, relation, found) = self.find_relation(name)?;
         match found.as_deref() {
             Some(Relation::Table(table)) => {
-                self.secured |= table.row_security.enabled || table.expires.is_some();
+                self.secured |= self.has_conditions(table);
                 self.has_maps |= table.map_columns().next().is_some();
                 Ok(Target::of_table(self.shared_table(table), self.within()))
             }
@@ -183,7 +183,7 @@ impl Binder<'_> {
                 let view = view.clone();
                 self.note_use(view.oid, None);
                 let (table, target) = self.view_target(&view, verb)?;
-                self.secured |= table.row_security.enabled || table.expires.is_some();
+                self.secured |= self.has_conditions(&table);
                 self.has_maps |= table.map_columns().next().is_some();
                 if target.checks.iter().any(|(_, condition)| super::map::any_stored(condition, &mut |_| true)) {
                     return Err(PgError::unsupported(format!("cannot {verb} view \"{}\"", view.name))

@@ -299,7 +299,7 @@ fn properties(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlType
                 None => args.oid(0),
             };
             let Some(oid) = oid else { return null(result) };
-            truth(catalog.table(oid).is_some_and(|table| hides_rows(catalog.authority(), o.role, table)))
+            truth(catalog.table(oid).is_some_and(|table| hides_rows(catalog, o.role, table)))
         }
         _ => Ok(None),
     }

@@ -6,6 +6,7 @@
 use super::acl::PUBLIC_GRANTEE;
 use super::authority::{Authority, RightsOf};
 use super::descriptor::{Dependency, Oid, TableDescriptor};
+use super::snapshot::CatalogSnapshot;
 use serde::{Deserialize, Serialize};
 
 /// What a table says of its rows.
@@ -137,10 +138,10 @@ pub fn asked(authority: &Authority, role: Oid, table: &TableDescriptor) -> Asked
     if owner && !table.row_security.forced { Asked::Exempt } else { Asked::Policies { owner } }
 }
 
-/// Whether some rows of a table may be hidden from a role: then messages and statistics tell no values.
+/// Whether some rows of a table, or entries of its rows, may be hidden from a role: then messages and statistics tell no values.
 #[must_use]
-pub fn hides_rows(authority: &Authority, role: Oid, table: &TableDescriptor) -> bool {
-    matches!(asked(authority, role, table), Asked::Policies { .. })
+pub fn hides_rows(catalog: &CatalogSnapshot, role: Oid, table: &TableDescriptor) -> bool {
+    matches!(asked(catalog.authority(), role, catalog.rows_of(table)), Asked::Policies { .. })
 }
 
 #[cfg(test)]

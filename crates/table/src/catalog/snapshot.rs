@@ -178,6 +178,12 @@ impl CatalogSnapshot {
         }
     }
 
+    /// The table that says by its policies which rows of a table are seen: of the entries of maps, which have none, that of their rows.
+    #[must_use]
+    pub fn rows_of<'t>(&'t self, table: &'t TableDescriptor) -> &'t TableDescriptor {
+        table.entries_of.and_then(|(of, _)| self.table(of)).unwrap_or(table)
+    }
+
     /// The table, to be kept by a statement.
     #[must_use]
     pub fn shared_table(&self, oid: Oid) -> Option<Arc<TableDescriptor>> {

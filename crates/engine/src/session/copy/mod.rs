@@ -386,7 +386,7 @@ impl Session {
             error
         })?;
         stoa_sql::privileges::check(&context.catalog, context.role, &bound)?;
-        if hides_rows(context.catalog.authority(), context.role, table) {
+        if hides_rows(&context.catalog, context.role, table) {
             return Err(PgError::unsupported("COPY FROM not supported with row-level security").hint("Use INSERT statements instead."));
         }
         let BoundBody::Mutation(mutation) = &mut bound.body else { return Err(PgError::internal("an INSERT that is none")) };

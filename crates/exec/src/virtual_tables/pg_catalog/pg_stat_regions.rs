@@ -31,7 +31,7 @@ impl<'a> Stored<'a> {
     pub async fn of(ctx: &StatementContext, table: &'a TableDescriptor) -> PgResult<Vec<Self>> {
         let authority = ctx.catalog.authority();
         let may_read = authority.may(ctx.role, ObjectClass::Table, RightsOf::Relation(table.oid), Privileges::SELECT)
-            && !hides_rows(authority, ctx.role, table);
+            && !hides_rows(&ctx.catalog, ctx.role, table);
         let stored = |index, shape| Stored { table, index, shape, regions: Vec::new(), may_read };
         let mut out = vec![stored(None, KeyShape::of_table(&KeyCodec::new(table)?))];
         for index in table.indexes.iter().filter(|i| !i.is_fulltext()) {

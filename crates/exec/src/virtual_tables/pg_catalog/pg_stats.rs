@@ -13,7 +13,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for table in tables(ctx) {
         let Some(known) = ctx.database.statistics.of(table.oid) else { continue };
         // They are values of rows, of any.
-        if hides_rows(ctx.catalog.authority(), ctx.role, &table) {
+        if hides_rows(&ctx.catalog, ctx.role, &table) {
             continue;
         }
         for column in table.visible_columns().filter(|column| may_read(ctx, table.oid, column.id)) {
