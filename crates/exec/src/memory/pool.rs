@@ -15,6 +15,9 @@ use std::sync::Arc;
 use stoa_pg::memory::ProcessMemory;
 use stoa_table::column_cache::ColumnCache;
 
+/// The part of the pool that what can spill leaves to what cannot: who spills merges what it has, and needs memory for that.
+const HEADROOM: usize = 8;
+
 #[derive(Debug, Default)]
 struct Given {
     /// Consumers that can spill, and what they have.
@@ -64,8 +67,8 @@ impl StatementPool {
             return Some("the memory of statements is used up");
         }
         if spills {
-            let theirs = self.bytes - given.unspillable.min(self.bytes);
-            if wanted > theirs / given.spillers.max(1) {
+            let theirs = (self.bytes - self.bytes / HEADROOM).saturating_sub(given.unspillable);
+            if wanted > theirs / given.spillers.max(1) || given.spillable.saturating_add(additional) > theirs {
                 return Some("its share of the memory of statements is used up");
             }
         }
