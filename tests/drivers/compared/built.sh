@@ -27,7 +27,7 @@ case $1 in
     rust
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
-    "$CARGO_TARGET_DIR/release/migrate"
+    MIGRATIONS=$here/../rust/migrations "$CARGO_TARGET_DIR/release/migrate"
     export SQLX_OFFLINE_DIR=$work/queries SQLX_OFFLINE=false
     mkdir "$SQLX_OFFLINE_DIR"
     export DATABASE_URL="postgres://$PGUSER@$PGHOST:$PGPORT/$PGDATABASE?sslmode=$PGSSLMODE${PGSSLROOTCERT:+&sslrootcert=$PGSSLROOTCERT}"

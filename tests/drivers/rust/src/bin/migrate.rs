@@ -3,7 +3,6 @@
 use sqlx::migrate::{Migrate, MigrateError, Migrator};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, Executor, PgConnection, PgPool};
-use std::path::Path;
 
 static MIGRATOR: Migrator = sqlx::migrate!("./migrations");
 
@@ -62,7 +61,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scratch = std::env::temp_dir().join(format!("migrations-{}", std::process::id()));
     let write = |name: &str, sql: &str| std::fs::write(scratch.join(name), sql);
     std::fs::create_dir_all(&scratch)?;
-    for file in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations"))? {
+    // Not where it was compiled: compiled files outlive a checkout.
+    for file in std::fs::read_dir(std::env::var("MIGRATIONS")?)? {
         let file = file?;
         std::fs::copy(file.path(), scratch.join(file.file_name()))?;
     }
