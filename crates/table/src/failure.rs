@@ -51,7 +51,8 @@ fn too_old() -> PgError {
 pub fn store_error(error: StoreError) -> PgError {
     match error {
         StoreError::Conflict => concurrent_update(),
-        StoreError::Unsupported(message) => PgError::unsupported(message),
+        StoreError::Unsupported(message) => PgError::unsupported(message)
+            .hint("Rows of tables that other programs own are read, and written by transactions that write nothing else."),
         StoreError::TooLarge { .. } => PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, error.to_string()),
         StoreError::SnapshotTooOld => too_old(),
         StoreError::Unavailable(_) => PgError::new(SqlState::CANNOT_CONNECT_NOW, error.to_string()),

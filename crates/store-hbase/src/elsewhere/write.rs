@@ -72,6 +72,7 @@ impl WithElsewhere {
         }
         let (count, mut done) = (writes.len(), 0usize);
         let mut first: Option<StoreError> = None;
+        let mut unsure = false;
         let mut running = futures::stream::iter(writes.into_iter().map(|(mutations, table): (Vec<Mutation>, Arc<Elsewhere>)| async move {
             match &mutations[..] {
                 [] => Ok(()),
@@ -83,7 +84,11 @@ impl WithElsewhere {
         while let Some(result) = running.next().await {
             match result {
                 Ok(()) => done += 1,
-                Err(error) => drop(first.get_or_insert(write_error(error))),
+                Err(error) => {
+                    let error = write_error(error);
+                    unsure |= error.certainty() != Certainty::NotDone;
+                    first.get_or_insert(error);
+                }
             }
         }
         match first {
@@ -91,7 +96,7 @@ impl WithElsewhere {
             Some(error) if count == 1 => Err(error),
             Some(error) => {
                 let message = format!("{error} ({done} of {count} rows were written)");
-                Err(StoreError::Io { message, certainty: if done > 0 { Certainty::Unknown } else { error.certainty() } })
+                Err(StoreError::Io { message, certainty: if done > 0 || unsure { Certainty::Unknown } else { Certainty::NotDone } })
             }
         }
     }
