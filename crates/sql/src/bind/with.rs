@@ -42,8 +42,10 @@ impl Binder<'_> {
                 if !top {
                     return Err(PgError::unsupported("WITH clause containing a data-modifying statement must be at the top level"));
                 }
-                let scopes = std::mem::take(&mut self.scopes);
-                let mutation = self.bind_mutation(statement, false);
+                let (scopes, depth) = (std::mem::take(&mut self.scopes), self.cte_scope.len());
+                let own = cte.query.with.as_ref().map_or(Ok(()), |with| self.bind_with(with, false));
+                let mutation = own.and_then(|()| self.bind_mutation(statement, false));
+                self.cte_scope.truncate(depth);
                 self.scopes = scopes;
                 let mutation = mutation?;
                 let id = self.new_cte();
