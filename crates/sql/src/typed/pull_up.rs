@@ -85,8 +85,8 @@ impl PullUp<'_> {
         for e in walk::exprs_mut(rel) {
             if condition && is_conjunction(e) {
                 let mut parts = Vec::new();
-                conjuncts(std::mem::replace(&mut e.kind, ExprKind::Row(Vec::new())), &e.ty, &mut parts);
-                e.kind = ExprKind::And(parts);
+                self.conjuncts(std::mem::replace(&mut e.kind, ExprKind::Row(Vec::new())), &e.ty, &mut parts);
+                e.kind = and(parts, &e.ty).kind;
             }
             if !meanings.is_empty() {
                 walk::rewrite(e, false, &mut |e| meaning(&meanings, e));
@@ -136,6 +136,51 @@ impl PullUp<'_> {
         meanings
     }
 
+    /// The conditions that all must hold: NOT of OR is that none of its operands does.
+    fn conjuncts(&self, kind: ExprKind, ty: &SqlType, out: &mut Vec<Expr>) {
+        match kind {
+            ExprKind::And(parts) => parts.into_iter().for_each(|part| self.conjuncts(part.kind, ty, out)),
+            ExprKind::Not(arg) => match arg.kind {
+                ExprKind::Or(parts) => parts.into_iter().for_each(|part| self.conjuncts(ExprKind::Not(Box::new(part)), ty, out)),
+                ExprKind::Not(arg) => self.conjuncts(arg.kind, ty, out),
+                kind => self.shared(not(Expr { kind, ty: arg.ty }, ty), ty, out),
+            },
+            kind => self.shared(Expr::new(kind, ty.clone()), ty, out),
+        }
+    }
+
+    /// A condition that is no conjunction. What each alternative of an OR asks for is asked once, and where one asks for nothing else nothing
+    /// is left of the others: as in PostgreSQL, which takes such conditions together before it plans, what they would raise is not raised.
+    fn shared(&self, e: Expr, ty: &SqlType, out: &mut Vec<Expr>) {
+        let chooses = match &e.kind {
+            ExprKind::Or(_) => true,
+            ExprKind::Not(arg) => matches!(arg.kind, ExprKind::And(_)),
+            _ => false,
+        };
+        if !chooses || !may_raise(self.eval, &e) || walk_volatile(&e) {
+            return out.push(e);
+        }
+        let mut parts = Vec::new();
+        alternatives(e.clone(), ty, &mut parts);
+        let mut arms: Vec<Vec<Expr>> = Vec::with_capacity(parts.len());
+        for part in parts {
+            let mut arm = Vec::new();
+            self.conjuncts(part.kind, ty, &mut arm);
+            arms.push(arm);
+        }
+        let mut shared: Vec<Expr> = arms.iter().min_by_key(|arm| arm.len()).cloned().unwrap_or_default();
+        shared.retain(|condition| arms.iter().all(|arm| arm.contains(condition)));
+        if shared.is_empty() {
+            return out.push(e);
+        }
+        arms.iter_mut().for_each(|arm| arm.retain(|condition| !shared.contains(condition)));
+        let decided = arms.iter().any(Vec::is_empty);
+        out.extend(shared);
+        if !decided {
+            out.push(Expr::new(ExprKind::Or(arms.into_iter().map(|arm| and(arm, ty)).collect()), ty.clone()));
+        }
+    }
+
     fn moves(&self, e: &Expr) -> bool {
         let mut nodes = 0;
         e.any(&mut |_| {
@@ -146,25 +191,44 @@ impl PullUp<'_> {
     }
 }
 
-/// Whether a condition is several that all must hold, in a form other than one AND.
+/// Whether a condition may be several that all must hold, in a form other than one AND.
 fn is_conjunction(e: &Expr) -> bool {
-    let hidden = |e: &Expr| matches!(&e.kind, ExprKind::Not(arg) if matches!(arg.kind, ExprKind::Or(_) | ExprKind::Not(_)));
+    let hidden = |e: &Expr| match &e.kind {
+        ExprKind::Or(_) => true,
+        ExprKind::Not(arg) => matches!(arg.kind, ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_)),
+        _ => false,
+    };
     match &e.kind {
         ExprKind::And(parts) => parts.iter().any(hidden),
         _ => hidden(e),
     }
 }
 
-/// The conditions that all must hold: NOT of OR is that none of its operands does.
-fn conjuncts(kind: ExprKind, ty: &SqlType, out: &mut Vec<Expr>) {
-    match kind {
-        ExprKind::And(parts) => parts.into_iter().for_each(|part| conjuncts(part.kind, ty, out)),
+/// Conditions that all must hold, as one.
+fn and(mut parts: Vec<Expr>, ty: &SqlType) -> Expr {
+    match (parts.pop(), parts.is_empty()) {
+        (Some(only), true) => only,
+        (last, _) => {
+            parts.extend(last);
+            Expr::new(ExprKind::And(parts), ty.clone())
+        }
+    }
+}
+
+fn not(e: Expr, ty: &SqlType) -> Expr {
+    Expr::new(ExprKind::Not(Box::new(e)), ty.clone())
+}
+
+/// The conditions of which any must hold: NOT of AND is that one of its operands does not.
+fn alternatives(e: Expr, ty: &SqlType, out: &mut Vec<Expr>) {
+    match e.kind {
+        ExprKind::Or(parts) => parts.into_iter().for_each(|part| alternatives(part, ty, out)),
         ExprKind::Not(arg) => match arg.kind {
-            ExprKind::Or(parts) => parts.into_iter().for_each(|part| conjuncts(ExprKind::Not(Box::new(part)), ty, out)),
-            ExprKind::Not(arg) => conjuncts(arg.kind, ty, out),
-            kind => out.push(Expr::new(ExprKind::Not(Box::new(Expr { kind, ty: arg.ty })), ty.clone())),
+            ExprKind::And(parts) => parts.into_iter().for_each(|part| alternatives(not(part, ty), ty, out)),
+            ExprKind::Not(arg) => alternatives(*arg, ty, out),
+            kind => out.push(not(Expr { kind, ty: arg.ty }, ty)),
         },
-        kind => out.push(Expr::new(kind, ty.clone())),
+        kind => out.push(Expr { kind, ty: e.ty }),
     }
 }
 
