@@ -137,7 +137,8 @@ fn matches_parts(parts: &[Part], value: &[u8], wide: bool) -> PgResult<bool> {
             }
             Some(Part::One) => rest.first().map(|first| width(*first, wide)),
             Some(Part::Bytes(run)) => rest.starts_with(run).then_some(run.len()),
-            Some(Part::LoneEscape) if rest.is_empty() && parts.get(part.wrapping_sub(1)) != Some(&Part::Many) => None,
+            // At the end of the value PostgreSQL sees it only if a `%` before it was met with something left.
+            Some(Part::LoneEscape) if rest.is_empty() && !takes_behind_many(parts.get(..part).unwrap_or(&[])) => None,
             Some(Part::LoneEscape) => {
                 return Err(PgError::new(SqlState::INVALID_ESCAPE_SEQUENCE, "LIKE pattern must not end with escape character"));
             }
@@ -156,6 +157,13 @@ fn matches_parts(parts: &[Part], value: &[u8], wide: bool) -> PgResult<bool> {
             (None, None) => return Ok(false),
         }
     }
+}
+
+/// Whether parts end with wildcards of which a `_` stands behind a `%`.
+fn takes_behind_many(parts: &[Part]) -> bool {
+    let mut wildcards =
+        parts.iter().rev().take_while(|part| matches!(part, Part::One | Part::Many)).skip_while(|part| **part == Part::Many);
+    wildcards.next().is_some() && wildcards.any(|part| *part == Part::Many)
 }
 
 /// Lower case, for ILIKE.

@@ -234,10 +234,10 @@ impl Binder<'_> {
     fn bind_collate(&mut self, expr: &E, collation: &ast::ObjectName) -> PgResult<Expr> {
         let name = super::name_parts(collation)?;
         let base = name.last().map_or("", String::as_str);
+        // A literal stays without a type: what is around it decides.
         let arg = self.bind_expr(expr)?;
-        let arg = self.resolve_unknown(arg)?;
         let at = self.pos_behind(expr);
-        if !arg.ty.ty.is_string() && arg.ty.ty.element().is_none_or(|e| !e.is_string()) {
+        if arg.ty.ty != PgType::Unknown && !arg.ty.ty.is_string() && arg.ty.ty.element().is_none_or(|e| !e.is_string()) {
             return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("collations are not supported by type {}", arg.ty.ty)).at(at));
         }
         if !matches!(base, "C" | "POSIX" | "default" | "ucs_basic") {
@@ -503,11 +503,7 @@ impl Binder<'_> {
     fn is_null(&mut self, arg: Expr, negated: bool) -> PgResult<Expr> {
         if let ExprKind::Row(items) = arg.kind {
             // A row is NULL if all its fields are, and NOT NULL if none is. A row in a field is a value, whatever is in it.
-            let test = |b: &mut Self, item: Expr| match item.kind {
-                ExprKind::Row(_) => Ok(Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(negated))), bool_type())),
-                _ => b.is_null_value(item, negated),
-            };
-            let tests = items.into_iter().map(|item| test(self, item)).collect::<PgResult<Vec<_>>>()?;
+            let tests = items.into_iter().map(|item| self.is_null_value(item, negated)).collect::<PgResult<Vec<_>>>()?;
             return Ok(if tests.is_empty() {
                 Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(true))), bool_type())
             } else {

@@ -105,9 +105,12 @@ impl Binder<'_> {
         Ok(Rel::Limit { input: Box::new(rel), offset, fetch, ties })
     }
 
-    /// A grouped plain column keeps its id.
+    /// A grouped plain column of FROM keeps its id; one of an outer query has another value where a grouping set leaves it out.
     pub(super) fn group_id(&mut self, group: &Expr) -> ColId {
-        if let ExprKind::Column(id) = group.kind { id } else { self.new_col() }
+        match group.kind {
+            ExprKind::Column(id) if self.scope().local.contains(&id) => id,
+            _ => self.new_col(),
+        }
     }
 
     /// Which table column an expression is, for RowDescription.

@@ -398,17 +398,28 @@ fn to_comparison(op: NativeOp) -> Option<Operator> {
     })
 }
 
+/// Calls within calls that are looked through for a NULL.
+const LOOKED_THROUGH: usize = 16;
+
 /// Whether a strict call has a constant NULL among its arguments: as in PostgreSQL it is NULL, whatever the others raise or change.
-fn is_null_call(e: &Expr) -> bool {
+#[must_use]
+pub fn is_null_call(e: &Expr) -> bool {
+    is_null_call_within(e, LOOKED_THROUGH)
+}
+
+fn is_null_call_within(e: &Expr, depth: usize) -> bool {
+    let is_null = |arg: &Expr| match &arg.kind {
+        ExprKind::Cast { arg, .. } => arg.is_null_const() || depth > 0 && is_null_call_within(arg, depth - 1),
+        _ => arg.is_null_const() || depth > 0 && is_null_call_within(arg, depth - 1),
+    };
     match &e.kind {
-        ExprKind::Func { func, args } => func.0.strict && args.iter().any(Expr::is_null_const),
+        ExprKind::Func { func, args } => func.0.strict && args.iter().any(is_null),
         // Of operators those that put arrays together alone are not strict.
-        ExprKind::Oper { oper, args } => !(oper.0.name == "||" && e.ty.ty.is_array()) && args.iter().any(Expr::is_null_const),
+        ExprKind::Oper { oper, args } => !(oper.0.name == "||" && e.ty.ty.is_array()) && args.iter().any(is_null),
         _ => false,
     }
 }
 
-/// A name that tells computations apart and says in plans what they are; whether it is volatile; whether a cast is explicit.
 /// Whether an expression of constants tells that its value will be large.
 fn is_large_constant(e: &Expr) -> bool {
     let ExprKind::Func { func, args } = &e.kind else { return false };
@@ -422,6 +433,7 @@ fn is_large_constant(e: &Expr) -> bool {
     bytes.saturating_mul(usize::try_from(*count).unwrap_or(0)) >= stoa_pg::memory::SMALL_BYTES
 }
 
+/// A name that tells computations apart and says in plans what they are; whether it is volatile; whether a cast is explicit.
 fn describe(e: &Expr) -> (String, bool, bool) {
     match &e.kind {
         ExprKind::Func { func, .. } => (format!("{}#{}", func.0.name, func.0.oid), func.0.volatility == Volatility::Volatile, false),

@@ -511,6 +511,13 @@ impl Parser<'_> {
                 let value = self.value(Value::Placeholder(text.clone()), span);
                 self.indirection(value)
             }
+            // N'…' is short for NCHAR '…'.
+            Token::NationalStringLiteral(text) => {
+                self.at += 1;
+                let value = ValueWithSpan { value: Value::SingleQuotedString(text.clone()), span };
+                let data_type = super::types::named(ast::ObjectName::from(vec![Ident::new("bpchar")]), Vec::new());
+                Ok(Expr::TypedString(ast::TypedString { data_type, value, uses_odbc_syntax: false }))
+            }
             Token::HexStringLiteral(text) => {
                 self.at += 1;
                 Ok(self.value(Value::HexStringLiteral(text.clone()), span))

@@ -267,7 +267,12 @@ impl Parser<'_> {
             return Err(self.unsupported("this function is not supported in FROM"));
         };
         let args = match function.args {
-            ast::FunctionArguments::List(list) if list.clauses.is_empty() && list.duplicate_treatment.is_none() => list.args,
+            // ALL is what there is without a word, also where nothing is aggregated.
+            ast::FunctionArguments::List(list)
+                if list.clauses.is_empty() && list.duplicate_treatment != Some(ast::DuplicateTreatment::Distinct) =>
+            {
+                list.args
+            }
             ast::FunctionArguments::None => Vec::new(),
             _ => return Err(self.unsupported("aggregate functions are not allowed in FROM")),
         };

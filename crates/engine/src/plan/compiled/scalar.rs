@@ -1,7 +1,7 @@
 //! Values of a compiled read: those known before any row is, and those computed from a row.
 
 use crate::plan::compiled::simple_scan::{Columns, schema_of};
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, new_null_array};
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::ScalarValue;
 use std::borrow::Cow;
@@ -11,6 +11,7 @@ use stoa_pg::registry::{FuncKind, Volatility};
 use stoa_pg::types::PgType;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
 use stoa_sql::typed::evaluator::TableEvaluator;
+use stoa_sql::typed::expr::is_null_call;
 use stoa_sql::typed::guard::as_test;
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
 use stoa_sql::typed::udf::{constant_of, evaluated_for};
@@ -279,6 +280,7 @@ impl KernelExpr {
                 array.and_then(of_type).map(KernelExpr::Const)
             }
             _ if !is_call(e) => None,
+            _ if is_null_call(e) => Some(KernelExpr::Const(new_null_array(&e.ty.arrow, 1))),
             kind => {
                 let explicit = matches!(kind, ExprKind::Cast { explicit: true, .. });
                 let Some(kernel) = kernel::of(e)? else { return Ok(None) };

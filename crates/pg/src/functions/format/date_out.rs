@@ -191,7 +191,11 @@ fn field(action: &Action, parts: &Parts<'_>, out: &mut String) -> PgResult<()> {
             };
             name(out, text, action.case, 0);
         }
-        Field::Hour12 => number(out, action, if parts.hour % 12 == 0 { 12 } else { parts.hour % 12 }, 2),
+        Field::Hour12 => {
+            // As wide as the hours would be: half a day before midnight is 012.
+            let hour = if parts.hour % 12 == 0 { 12 } else { parts.hour % 12 };
+            places(out, action, hour, 2 + usize::from(parts.hour < 0));
+        }
         Field::Hour24 => number(out, action, parts.hour, 2),
         Field::Minute => number(out, action, parts.minute, 2),
         Field::Second => number(out, action, parts.second, 2),
