@@ -52,15 +52,21 @@ pub fn sort_key(ty: &SqlType, array: &ArrayRef) -> PgResult<ArrayRef> {
         return Ok(Arc::new(out.finish()));
     }
     let writer = key_writer(ty, array.as_ref())?;
-    let mut scratch = Vec::new();
+    let views = array.as_any().downcast_ref::<BinaryViewArray>().map_or(&[][..], |column| column.views());
+    let (mut scratch, mut last) = (Vec::new(), None);
     for row in 0..array.len() {
         if array.is_null(row) {
             out.append_null();
-        } else {
+            continue;
+        }
+        // A join repeats values: neighbours that are the same bytes in memory have one key.
+        let view = views.get(row);
+        if view.is_none() || view != last {
             scratch.clear();
             writer.write(row, &mut scratch)?;
-            out.append_value(&scratch);
+            last = view;
         }
+        out.append_value(&scratch);
     }
     Ok(Arc::new(out.finish()))
 }
