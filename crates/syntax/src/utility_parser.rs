@@ -4,6 +4,7 @@
 //! expressions are read by sqlparser from the tokens that remain.
 
 use crate::grammar::{Parse, Parser};
+use crate::keywords::{Class, keyword};
 use crate::utility::{
     Copy, CopySource, CopyTarget, Declare, DiscardTarget, Explain, FetchDirection, Isolation, MaintenanceTarget, NamedOption, OptionValue,
     SetItem, SetValue, TableLockMode, TransactionModes, Utility,
@@ -34,10 +35,10 @@ impl Parser<'_> {
         } else if self.keyword("rollback") || self.keyword("abort") {
             self.rollback()?
         } else if self.keyword("savepoint") {
-            Utility::Savepoint(self.name()?)
+            Utility::Savepoint(self.col_id()?)
         } else if self.keyword("release") {
             self.keyword("savepoint");
-            Utility::Release(self.name()?)
+            Utility::Release(self.col_id()?)
         } else if self.keywords(&["prepare", "transaction"]) {
             Utility::PrepareTransaction(self.string()?)
         } else if self.keyword("prepare") {
@@ -47,7 +48,7 @@ impl Parser<'_> {
             Utility::Execute { name, args }
         } else if self.keyword("deallocate") {
             self.keyword("prepare");
-            Utility::Deallocate(if self.keyword("all") { None } else { Some(self.name()?) })
+            Utility::Deallocate(if self.keyword("all") { None } else { Some(self.col_id()?) })
         } else if self.keyword("set") {
             return self.set();
         } else if self.keyword("reset") {
@@ -73,19 +74,19 @@ impl Parser<'_> {
         } else if self.keyword("move") {
             self.fetch(true)?
         } else if self.keyword("close") {
-            Utility::Close(if self.keyword("all") { None } else { Some(self.name()?) })
+            Utility::Close(if self.keyword("all") { None } else { Some(self.col_id()?) })
         } else if self.keyword("copy") {
             self.copy()?
         } else if self.keyword("explain") {
             self.explain()?
         } else if self.keyword("listen") {
-            Utility::Listen(self.name()?)
+            Utility::Listen(self.col_id()?)
         } else if self.keyword("notify") {
-            let channel = self.name()?;
+            let channel = self.col_id()?;
             let payload = if self.token(&Token::Comma) { self.string()? } else { String::new() };
             Utility::Notify { channel, payload }
         } else if self.keyword("unlisten") {
-            Utility::Unlisten(if self.token(&Token::Mul) { None } else { Some(self.name()?) })
+            Utility::Unlisten(if self.token(&Token::Mul) { None } else { Some(self.col_id()?) })
         } else if self.keyword("lock") {
             self.lock()?
         } else if self.keyword("vacuum") {
@@ -166,7 +167,7 @@ impl Parser<'_> {
         self.transaction_word();
         if self.keyword("to") {
             self.keyword("savepoint");
-            return Ok(Utility::RollbackTo(self.name()?));
+            return Ok(Utility::RollbackTo(self.col_id()?));
         }
         Ok(Utility::Rollback { chain: self.chain()? })
     }
@@ -184,13 +185,13 @@ impl Parser<'_> {
 
     /// What follows EXECUTE: the name of a prepared statement and its arguments.
     fn execute(&mut self) -> Parse<(String, Vec<ast::Expr>)> {
-        let name = self.name()?;
+        let name = self.col_id()?;
         let args = if self.token(&Token::LParen) { self.expressions()? } else { Vec::new() };
         Ok((name, args))
     }
 
     fn prepare(&mut self) -> Parse<Utility> {
-        let name = self.name()?;
+        let name = self.col_id()?;
         let mut types = Vec::new();
         if self.token(&Token::LParen) {
             types = self.list(Self::data_type)?;
@@ -203,7 +204,7 @@ impl Parser<'_> {
     }
 
     fn declare(&mut self) -> Parse<Utility> {
-        let name = self.name()?;
+        let name = self.col_id()?;
         let (mut binary, mut scroll, mut insensitive) = (false, None, false);
         loop {
             if self.keyword("binary") {
@@ -255,7 +256,7 @@ impl Parser<'_> {
             FetchDirection::Forward(self.optional_integer()?.unwrap_or(1))
         };
         let _ = self.keyword("from") || self.keyword("in");
-        Ok(Utility::Fetch { name: self.name()?, direction, move_only })
+        Ok(Utility::Fetch { name: self.col_id()?, direction, move_only })
     }
 
     // Settings.
@@ -699,6 +700,17 @@ impl Parser<'_> {
             return Ok(());
         }
         Err(self.unexpected())
+    }
+
+    /// The name of an object: no word that is reserved, or only names functions and types.
+    fn col_id(&mut self) -> Parse<String> {
+        if let Some(Token::Word(word)) = self.peek(0)
+            && word.quote_style.is_none()
+            && matches!(keyword(&word.value), Some((Class::Reserved | Class::TypeOrFunction, _)))
+        {
+            return Err(self.unexpected());
+        }
+        self.name()
     }
 
     fn name(&mut self) -> Parse<String> {

@@ -491,12 +491,13 @@ impl Session {
             return Err(PgError::unsupported("EXECUTE of a statement that is no query and no change of data"));
         }
         let params = self.bound(&target)?.params.clone();
+        // As in PostgreSQL, a statement without parameters does not look at them.
+        if params.is_empty() {
+            return Ok((target, Vec::new()));
+        }
         if params.len() != args.len() {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("wrong number of parameters for prepared statement \"{name}\""))
                 .detail(format!("Expected {} parameters but got {}.", params.len(), args.len())));
-        }
-        if args.is_empty() {
-            return Ok((target, Vec::new()));
         }
         self.start_query().await?;
         let context = self.statement_context(outer.text.clone(), Arc::from([]))?;

@@ -211,7 +211,7 @@ pub fn severity_level(name: &str) -> u8 {
         "debug2" => 4,
         "debug1" | "debug" => 5,
         "log" => 6,
-        "notice" => 7,
+        "info" | "notice" => 7,
         "warning" => 8,
         "error" => 9,
         _ => 10,

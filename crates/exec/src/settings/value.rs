@@ -51,6 +51,9 @@ pub fn canonical(setting: &Setting, name: &str, text: &str) -> PgResult<String> 
             Some(value) => Ok(if value { "on" } else { "off" }.to_owned()),
             None => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("parameter \"{name}\" requires a Boolean value"))),
         },
+        // Words that are taken and not offered.
+        Kind::Enum(_) if setting.name == "client_min_messages" && text.eq_ignore_ascii_case("debug") => Ok("debug2".to_owned()),
+        Kind::Enum(_) if setting.name == "client_min_messages" && text.eq_ignore_ascii_case("info") => Ok("info".to_owned()),
         Kind::Enum(words) => match words.iter().find(|w| w.eq_ignore_ascii_case(text)) {
             Some(word) => Ok((*word).to_owned()),
             // Enumerations that grew out of booleans still take them.

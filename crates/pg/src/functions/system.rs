@@ -11,7 +11,7 @@ use crate::error::{PgError, PgResult};
 use crate::operators::json::TextArrays;
 use crate::registry::{Func, FuncKind, NativeOp, OperKind, Registry, Volatility};
 use crate::sqlstate::SqlState;
-use crate::types::{PgType, RecordType, SqlType, TRIMMED, format_type, type_by_name};
+use crate::types::{PgType, RecordType, SqlType, format_type, type_by_name};
 use crate::values::array::elements_of_value;
 use crate::values::writer;
 use arrow::array::{ArrayRef, Int32Array, UInt32Array};
@@ -304,14 +304,26 @@ fn format_type_kernel() -> Kernel {
             out.append_value(match PgType::from_oid(oid) {
                 _ if oid == 0 => "-".to_owned(),
                 // With a modifier that says nothing, the name is that of the type without length.
-                Some(PgType::Bpchar) if typmod.is_some_and(|typmod| typmod <= TRIMMED) => "bpchar".to_owned(),
-                Some(PgType::Array(inner)) if *inner == PgType::Bpchar && typmod == Some(-1) => "bpchar[]".to_owned(),
-                Some(ty) => format_type(&ty, typmod.unwrap_or(-1)),
+                Some(PgType::Bpchar) if typmod.is_some_and(|typmod| typmod < 0) => "bpchar".to_owned(),
+                Some(PgType::Array(inner)) if *inner == PgType::Bpchar && typmod.is_some_and(|typmod| typmod < 0) => "bpchar[]".to_owned(),
+                Some(ty) => format_any_type(&ty, typmod.unwrap_or(-1)),
                 None => "???".to_owned(),
             });
         }
         Text::finish(out, call.ret)
     })
+}
+
+/// A type with a modifier: of one that takes none, the number stands behind it.
+fn format_any_type(ty: &PgType, typmod: i32) -> String {
+    use PgType::{Bool, Bpchar, Float4, Float8, Int2, Int4, Int8, Interval, Numeric, Time, Timestamp, Timestamptz, Timetz, Varchar};
+    match ty {
+        PgType::Array(inner) => format!("{}[]", format_any_type(inner, typmod)),
+        Bool | Int2 | Int4 | Int8 | Float4 | Float8 => format_type(ty, -1),
+        Varchar | Bpchar | Numeric | Time | Timetz | Timestamp | Timestamptz | Interval => format_type(ty, typmod),
+        _ if typmod >= 0 => format!("{}({typmod})", format_type(ty, -1)),
+        _ => format_type(ty, -1),
+    }
 }
 
 /// `oidvectortypes`.

@@ -347,8 +347,24 @@ impl Binder<'_> {
         }
     }
 
-    /// 42P01 with a hint when a near name exists.
+    /// Whether a name, of a schema or along the search path, is that of an index or a primary key.
+    fn names_index(&self, parts: &[String]) -> bool {
+        let catalog = self.ctx.catalog;
+        let is_index =
+            |schema, name: &str| catalog.index_by_name(schema, name).is_some() || catalog.primary_key_named(schema, name).is_some();
+        match parts {
+            [name] => self.ctx.search_path.iter().any(|schema| is_index(*schema, name)),
+            [.., schema, name] => catalog.schema_by_name(schema).is_some_and(|schema| is_index(schema.oid, name)),
+            [] => false,
+        }
+    }
+
+    /// 42P01 with a hint when a near name exists; 42809 for the name of an index.
     pub fn undefined_table(&self, parts: &[String]) -> PgError {
+        if self.names_index(parts) {
+            let name = parts.last().map_or("", String::as_str);
+            return PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{name}\" is an index"));
+        }
         let full = parts.join(".");
         let error = PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{full}\" does not exist"));
         if let [single] = parts

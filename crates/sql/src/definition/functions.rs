@@ -13,6 +13,7 @@ use crate::privileges::check_name;
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{Func, Registry};
+use stoa_pg::type_functions;
 use stoa_pg::types::format_type;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_table::TableId;
@@ -310,9 +311,14 @@ fn visibility(o: &Objects<'_>, function: &str, args: &Args<'_>, _: &SqlType) -> 
     let catalog = o.catalog;
     match function {
         "pg_table_is_visible" => truth(args.oid(0).and_then(|oid| is_visible(catalog, o.path, oid))),
-        "pg_type_is_visible" => truth(args.oid(0).map(|oid| PgType::from_oid(oid).is_some() || oid >= stoa_table::catalog::FIRST_USER_OID)),
-        "pg_function_is_visible"
-        | "pg_operator_is_visible"
+        "pg_type_is_visible" => {
+            let known = |oid: &Oid| PgType::from_oid(*oid).is_some() || *oid >= stoa_table::catalog::FIRST_USER_OID;
+            truth(args.oid(0).filter(known).map(|_| true))
+        }
+        "pg_function_is_visible" => {
+            truth(args.oid(0).filter(|oid| function_by_oid(*oid).is_some() || type_functions::by_oid(*oid).is_some()).map(|_| true))
+        }
+        "pg_operator_is_visible"
         | "pg_opclass_is_visible"
         | "pg_opfamily_is_visible"
         | "pg_collation_is_visible"

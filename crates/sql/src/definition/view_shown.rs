@@ -101,6 +101,23 @@ impl VisitorMut for Parentheses {
     }
 }
 
+/// The name of a function as PostgreSQL shows it: in lower case, but for those that are key words.
+fn called(name: &mut ast::ObjectName) {
+    for part in &mut name.0 {
+        if let ObjectNamePart::Identifier(name) = part
+            && name.value.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        {
+            plain(name);
+            if name.quote_style.is_none() {
+                name.value.make_ascii_lowercase();
+                if matches!(name.value.as_str(), "coalesce" | "greatest" | "least" | "nullif") {
+                    name.value.make_ascii_uppercase();
+                }
+            }
+        }
+    }
+}
+
 /// Takes the quotes off names that need none.
 struct Quotes;
 
@@ -111,6 +128,7 @@ impl VisitorMut for Quotes {
         match expr {
             ast::Expr::Identifier(name) => plain(name),
             ast::Expr::CompoundIdentifier(parts) => parts.iter_mut().for_each(plain),
+            ast::Expr::Function(function) => called(&mut function.name),
             _ => {}
         }
         ControlFlow::Continue(())
@@ -127,6 +145,7 @@ impl VisitorMut for Quotes {
                 alias.iter_mut().for_each(|alias| plain(&mut alias.name));
             }
             TableFactor::Derived { alias, .. } => alias.iter_mut().for_each(|alias| plain(&mut alias.name)),
+            TableFactor::Table { name, args: Some(_), .. } | TableFactor::Function { name, .. } => called(name),
             _ => {}
         }
         ControlFlow::Continue(())
