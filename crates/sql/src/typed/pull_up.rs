@@ -7,6 +7,7 @@
 //!
 //! Invariant: a relation that goes to its end without an error gives the rows that it gave before.
 
+use crate::typed::deeper;
 use crate::typed::guard::as_test;
 use crate::typed::raises::may_raise;
 use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, JoinKind, Mutation, MutationKind, OnConflict, Rel};
@@ -17,6 +18,9 @@ use stoa_pg::{EvalContext, SqlType};
 
 /// Nodes of an expression beyond which it is not written out again.
 const MOST_NODES: usize = 100;
+
+/// ORs within ORs whose alternatives are compared.
+const MOST_LEVELS: usize = 4;
 
 /// What columns stand for.
 type Meanings = HashMap<ColId, Expr>;
@@ -85,7 +89,7 @@ impl PullUp<'_> {
         for e in walk::exprs_mut(rel) {
             if condition && is_conjunction(e) {
                 let mut parts = Vec::new();
-                self.conjuncts(std::mem::replace(&mut e.kind, ExprKind::Row(Vec::new())), &e.ty, &mut parts);
+                self.conjuncts(std::mem::replace(&mut e.kind, ExprKind::Row(Vec::new())), &e.ty, 0, &mut parts);
                 e.kind = and(parts, &e.ty).kind;
             }
             if !meanings.is_empty() {
@@ -136,28 +140,28 @@ impl PullUp<'_> {
         meanings
     }
 
-    /// The conditions that all must hold: NOT of OR is that none of its operands does.
-    fn conjuncts(&self, kind: ExprKind, ty: &SqlType, out: &mut Vec<Expr>) {
+    /// The conditions that all must hold: NOT of OR is that none of its operands does. `level` counts the ORs around it.
+    fn conjuncts(&self, kind: ExprKind, ty: &SqlType, level: usize, out: &mut Vec<Expr>) {
         match kind {
-            ExprKind::And(parts) => parts.into_iter().for_each(|part| self.conjuncts(part.kind, ty, out)),
+            ExprKind::And(parts) => parts.into_iter().for_each(|part| self.conjuncts(part.kind, ty, level, out)),
             ExprKind::Not(arg) => match arg.kind {
-                ExprKind::Or(parts) => parts.into_iter().for_each(|part| self.conjuncts(ExprKind::Not(Box::new(part)), ty, out)),
-                ExprKind::Not(arg) => self.conjuncts(arg.kind, ty, out),
-                kind => self.shared(not(Expr { kind, ty: arg.ty }, ty), ty, out),
+                ExprKind::Or(parts) => parts.into_iter().for_each(|part| self.conjuncts(ExprKind::Not(Box::new(part)), ty, level, out)),
+                ExprKind::Not(arg) => self.conjuncts(arg.kind, ty, level, out),
+                kind => self.shared(not(Expr { kind, ty: arg.ty }, ty), ty, level, out),
             },
-            kind => self.shared(Expr::new(kind, ty.clone()), ty, out),
+            kind => self.shared(Expr::new(kind, ty.clone()), ty, level, out),
         }
     }
 
     /// A condition that is no conjunction. What each alternative of an OR asks for is asked once, and where one asks for nothing else nothing
     /// is left of the others: as in PostgreSQL, which takes such conditions together before it plans, what they would raise is not raised.
-    fn shared(&self, e: Expr, ty: &SqlType, out: &mut Vec<Expr>) {
+    fn shared(&self, e: Expr, ty: &SqlType, level: usize, out: &mut Vec<Expr>) {
         let chooses = match &e.kind {
             ExprKind::Or(_) => true,
             ExprKind::Not(arg) => matches!(arg.kind, ExprKind::And(_)),
             _ => false,
         };
-        if !chooses || !may_raise(self.eval, &e) || walk_volatile(&e) {
+        if !chooses || level == MOST_LEVELS || !may_raise(self.eval, &e) || walk_volatile(&e) {
             return out.push(e);
         }
         let mut parts = Vec::new();
@@ -165,7 +169,7 @@ impl PullUp<'_> {
         let mut arms: Vec<Vec<Expr>> = Vec::with_capacity(parts.len());
         for part in parts {
             let mut arm = Vec::new();
-            self.conjuncts(part.kind, ty, &mut arm);
+            self.conjuncts(part.kind, ty, level + 1, &mut arm);
             arms.push(arm);
         }
         let mut shared: Vec<Expr> = arms.iter().min_by_key(|arm| arm.len()).cloned().unwrap_or_default();
@@ -221,7 +225,7 @@ fn not(e: Expr, ty: &SqlType) -> Expr {
 
 /// The conditions of which any must hold: NOT of AND is that one of its operands does not.
 fn alternatives(e: Expr, ty: &SqlType, out: &mut Vec<Expr>) {
-    match e.kind {
+    deeper(|| match e.kind {
         ExprKind::Or(parts) => parts.into_iter().for_each(|part| alternatives(part, ty, out)),
         ExprKind::Not(arg) => match arg.kind {
             ExprKind::And(parts) => parts.into_iter().for_each(|part| alternatives(not(part, ty), ty, out)),
@@ -229,7 +233,7 @@ fn alternatives(e: Expr, ty: &SqlType, out: &mut Vec<Expr>) {
             kind => out.push(not(Expr { kind, ty: arg.ty }, ty)),
         },
         kind => out.push(Expr { kind, ty: e.ty }),
-    }
+    });
 }
 
 fn meaning(meanings: &Meanings, e: &Expr) -> Option<Expr> {
