@@ -72,6 +72,9 @@ impl Binder<'_> {
         if left.is_empty() {
             return Err(PgError::unsupported("cannot compare rows of zero length"));
         }
+        if !matches!(op, "=" | "<>" | "<" | "<=" | ">" | ">=") {
+            return Err(self.no_row_comparison(op, &left, &right));
+        }
         match op {
             "=" | "<>" => {
                 let pairs = left
