@@ -71,6 +71,14 @@ struct Infix {
     length: usize,
 }
 
+/// A pattern with what ESCAPE says.
+enum Escaped {
+    /// The pattern, and the literal behind ESCAPE if there is one.
+    Pattern(Expr, Option<ValueWithSpan>),
+    /// A call of the pattern and the expression behind ESCAPE.
+    Called(Expr),
+}
+
 impl Parser<'_> {
     /// `a_expr` of PostgreSQL's grammar.
     pub(crate) fn expr(&mut self) -> Parse<Expr> {
@@ -446,7 +454,10 @@ impl Parser<'_> {
                 return Ok((self.quantified(*boxed, BinaryOperator::Custom(op.into()))?, 0));
             }
             let pattern = self.expr_from(binding::PREDICATE + 1, false)?;
-            let (pattern, escape_char) = self.escape(pattern, "like_escape")?;
+            let (pattern, escape_char) = match self.escape(pattern, "like_escape")? {
+                Escaped::Called(pattern) => (pattern, None),
+                Escaped::Pattern(pattern, escape) => (pattern, escape),
+            };
             let pattern = Box::new(pattern);
             let out = if like {
                 Expr::Like { negated, any: false, expr: boxed, pattern, escape_char }
@@ -458,24 +469,29 @@ impl Parser<'_> {
         if self.keyword("similar") {
             self.expect("to")?;
             let pattern = self.expr_from(binding::PREDICATE + 1, false)?;
-            let (pattern, escape_char) = self.escape(pattern, "similar_to_escape")?;
-            return Ok((Expr::SimilarTo { negated, expr: boxed, pattern: Box::new(pattern), escape_char }, binding::PREDICATE));
+            let out = match self.escape(pattern, "similar_to_escape")? {
+                // With an escape that is no literal the call gives a regular expression.
+                Escaped::Called(regexp) => {
+                    let op = if negated { BinaryOperator::PGRegexNotMatch } else { BinaryOperator::PGRegexMatch };
+                    Expr::BinaryOp { left: boxed, op, right: Box::new(regexp) }
+                }
+                Escaped::Pattern(pattern, escape_char) => Expr::SimilarTo { negated, expr: boxed, pattern: Box::new(pattern), escape_char },
+            };
+            return Ok((out, binding::PREDICATE));
         }
         self.at = start;
         Err(self.unexpected())
     }
 
     /// ESCAPE: a literal stays one; anything else becomes a call around the pattern.
-    fn escape(&mut self, pattern: Expr, call: &str) -> Parse<(Expr, Option<ValueWithSpan>)> {
+    fn escape(&mut self, pattern: Expr, call: &str) -> Parse<Escaped> {
         if !self.keyword("escape") {
-            return Ok((pattern, None));
+            return Ok(Escaped::Pattern(pattern, None));
         }
-        let escape = self.expr_from(binding::PREDICATE + 1, false)?;
-        match escape {
-            Expr::Value(value) => Ok((pattern, Some(value))),
-            other if call == "like_escape" => Ok((super::call::plain_call(Ident::with_quote('"', call), vec![pattern, other]), None)),
-            _ => Err(self.unsupported("ESCAPE of SIMILAR TO must be a constant")),
-        }
+        Ok(match self.expr_from(binding::PREDICATE + 1, false)? {
+            Expr::Value(value) => Escaped::Pattern(pattern, Some(value)),
+            other => Escaped::Called(super::call::plain_call(Ident::with_quote('"', call), vec![pattern, other])),
+        })
     }
 
     fn value(&mut self, value: Value, span: Span) -> Expr {
