@@ -35,6 +35,7 @@ const EACH: u32 = u32::MAX - 15;
 const EQUAL: u32 = u32::MAX - 16;
 const UNEQUAL: u32 = u32::MAX - 17;
 const SET: u32 = u32::MAX - 18;
+const UNTIL: u32 = u32::MAX - 19;
 
 /// What an expression does with a column of maps that is stored.
 pub(super) enum Use<'e> {
@@ -90,6 +91,22 @@ pub(super) fn stored(table: &TableDescriptor, column: &ColumnDescriptor, id_of: 
 /// The columns of maps among an item's are read as of a time.
 pub(super) fn read_as_of(columns: &mut [ScopeColumn], time: &Expr) {
     columns.iter_mut().for_each(|column| read_expr_as_of(&mut column.expr, time));
+}
+
+/// A stored column as of a time, without entries from another one on, in microseconds since 1970.
+pub(super) fn read_until(stored: &mut Expr, time: &Expr, until: u64) {
+    let until = Expr::new(ExprKind::Const(ScalarValue::UInt64(Some(until))), SqlType::new(PgType::Unknown));
+    let kernel: stoa_pg::args::Kernel = Arc::new(|_, _| Err(PgError::internal("a time of entries was asked for as a value")));
+    let ty = time.ty.clone();
+    read_expr_as_of(stored, &internal_call(UNTIL, "until", kernel, vec![time.clone(), until], ty));
+}
+
+/// A time of [`read_until`], and until when there are entries.
+pub(super) fn until_of(time: &Expr) -> Option<(&Expr, u64)> {
+    match call_of(time)? {
+        (UNTIL, [time, Expr { kind: ExprKind::Const(ScalarValue::UInt64(Some(until))), .. }]) => Some((time, *until)),
+        _ => None,
+    }
 }
 
 /// The columns of maps of the last item of a scope are read as the statement leaves them.

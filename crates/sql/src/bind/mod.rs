@@ -32,6 +32,7 @@ mod merge;
 pub mod operator_class;
 pub mod outer_join;
 pub mod policy;
+mod promoted;
 pub mod query;
 pub mod resolve;
 pub mod scope;
