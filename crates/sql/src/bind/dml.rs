@@ -568,7 +568,7 @@ impl Binder<'_> {
     fn maps_as_left(&mut self, scope: &mut Scope, table: &TableDescriptor, returned: ReturnedMaps) {
         if returned == ReturnedMaps::Left && table.map_columns().next().is_some() {
             self.has_maps = true;
-            super::map::read_as_left(scope);
+            super::map::read_last_as_left(scope);
         }
     }
 

@@ -644,6 +644,8 @@ pub struct RowChecks {
 pub struct RowCheck {
     pub asks: AsksCheck,
     pub condition: Expr,
+    /// It asks for maps of the row that is written: it is computed when their entries are.
+    pub of_maps: bool,
 }
 
 /// Who asks for a check.
