@@ -7,14 +7,16 @@ Some sessions change tables without pause; another one stops them now and then f
 time. Files are flushed and compacted meanwhile, an index is made, and the server is killed and started again. Then what the server says of
 the times of the copies, and of spans between two of them, must be what the copies say: by key, by indexes, by searches and in joins. One
 table keeps few versions: of it an answer is right, or an error. One has maps, whose entries have a past of their own; it is dropped and comes
-back before it is asked.
+back before it is asked. Of one an undeclared column is promoted meanwhile.
 """
 import argparse, pathlib, random, re, socket, subprocess, sys, tempfile, threading, time
 
 import psycopg
 
 WORDS = [f"gw{n}" for n in range(6)]
-TABLES = {"item": "id, grp, n, note", "few": "id, n", "kind": "id, name", "bag": "id, n, m"}
+TABLES = {"item": "id, grp, n, note", "few": "id, n", "kind": "id, name", "bag": "id, n, m", "loose": "id, n, x"}
+# Columns that a table need not declare.
+UNDECLARED = {"loose": "(x int)"}
 NAMES = "abcde"
 TOO_OLD = "72000"
 
@@ -52,6 +54,7 @@ def define(c):
               "FAMILY b (note) WITH (versions = 1000, layout = cells))")
     c.execute("CREATE TABLE few (id int PRIMARY KEY, n int) WITH (versions = 3)")
     c.execute("CREATE TABLE bag (id int PRIMARY KEY, n int, m map(text, int)) WITH (versions = 1000)")
+    c.execute("CREATE TABLE loose (id int PRIMARY KEY, n int) WITH (dynamic_columns, versions = 1000)")
     c.execute("CREATE INDEX item_grp ON item (grp)")
     c.execute("CREATE INDEX item_words ON item USING fulltext (note)")
     c.execute("INSERT INTO kind SELECT k, 'kind ' || k FROM generate_series(0, 5) k")
@@ -78,6 +81,10 @@ def write(server, seed, stop, wrong):
                     ("UPDATE bag SET m = map['b' => %s] WHERE id = %s", (r.randrange(9), r.randrange(9))),
                     ("INSERT INTO bag_m_entries SELECT id, 'd', n FROM bag WHERE id = %s ON CONFLICT (id, key) DO UPDATE SET value = excluded.value", (r.randrange(9),)),
                     ("DELETE FROM bag WHERE id = %s", (r.randrange(9),)),
+                    ("INSERT INTO loose (id, n, x int) VALUES (%s, %s, %s) ON CONFLICT (id) DO UPDATE SET x = excluded.x", (r.randrange(12), r.randrange(9), r.choice([r.randrange(9), None]))),
+                    ("UPDATE loose (x int) SET x = coalesce(x, 0) + 1 WHERE id < %s", (r.randrange(12),)),
+                    ("UPDATE loose (x int, y int) SET n = n + 1, y = x WHERE id = %s", (r.randrange(12),)),
+                    ("DELETE FROM loose WHERE id = %s", (r.randrange(12),)),
                 ]
                 try:
                     with c.transaction():
@@ -99,17 +106,27 @@ def copy(c):
     while True:
         try:
             with c.transaction():
-                c.execute("LOCK TABLE item, few, kind, bag, bag_m_entries IN SHARE MODE")
+                c.execute("LOCK TABLE item, few, kind, bag, bag_m_entries, loose, loose_dynamic_columns_entries IN SHARE MODE")
                 return copied(c)
         except psycopg.errors.DeadlockDetected:
             pass
 
 
 def copied(c):
-    tables = {t: dict((row[0], row) for row in c.execute(f"SELECT {columns} FROM {t}")) for t, columns in TABLES.items()}
+    tables = {t: dict((row[0], row) for row in c.execute(f"SELECT {columns} FROM {t} {UNDECLARED.get(t, '')}")) for t, columns in TABLES.items()}
     at = c.execute("SELECT clock_timestamp()").fetchone()[0]
     time.sleep(0.001)
     return at, tables
+
+
+def promote(c):
+    """Declares the undeclared column."""
+    while True:
+        try:
+            c.execute("ALTER TABLE loose ADD COLUMN x int FROM DYNAMIC")
+            return
+        except psycopg.errors.DeadlockDetected:
+            pass
 
 
 def entries(rows):
@@ -180,6 +197,21 @@ class Checks:
         differing += [(*row, "delete") for place, row in was.items() if place not in now]
         self.same("SELECT id, key, value, operation FROM stoa_diff('bag_m_entries', %s, %s)", [a, b], differing)
 
+    def promoted(self):
+        """A column that was an undeclared one at some of the times."""
+        at, tables = self.random.choice(self.copies)
+        rows, key, x = tables["loose"].values(), self.random.randrange(12), self.random.randrange(9)
+        clause = self.random.choice(["AS OF SYSTEM TIME %s", "FOR SYSTEM_TIME AS OF %s"])
+        self.same(f"SELECT id, n, x FROM loose {clause}", [at], rows)
+        self.same(f"SELECT id, n, x FROM loose (x int) {clause} WHERE id = %s", [at, key], [row for row in rows if row[0] == key])
+        self.same(f"SELECT id, x FROM loose {clause} WHERE x > %s", [at, x], [(row[0], row[2]) for row in rows if row[2] is not None and row[2] > x])
+        (a, of_a), (b, of_b) = self.random.sample(self.copies, 2)
+        told = self.c.execute("SELECT id, n, x, operation FROM stoa_diff('loose', %s, %s)", [a, b]).fetchall()
+        self.compared += 1
+        for row in told:
+            if row[:3] != (of_a if row[3] == "delete" else of_b)["loose"].get(row[0]):
+                self.wrong.append(f"what differs of loose between {a} and {b}: {row}")
+
     def span(self):
         """Two times, and the copies between them."""
         (a, of_a), (b, of_b) = sorted(self.random.sample(self.copies, 2), key=lambda copy: copy[0])
@@ -233,6 +265,8 @@ class Checks:
         self.c.execute(f"ALTER TABLE item RESTORE TO '{at.isoformat()}'")
         self.c.execute(f"ALTER TABLE bag RESTORE TO '{at.isoformat()}'")
         self.same("SELECT id, n, m FROM bag", [], tables["bag"].values())
+        self.c.execute(f"ALTER TABLE loose RESTORE TO '{at.isoformat()}'")
+        self.same("SELECT id, n, x FROM loose", [], tables["loose"].values())
         items = tables["item"].values()
         self.same("SELECT id, grp, n, note FROM item", [], items)
         grp, word = self.random.randrange(6), self.random.choice(WORDS)
@@ -297,6 +331,8 @@ def main():
                     while len(copies) * 3 < arguments.copies * (round_ + 1):
                         copies.append(copy(c))
                         time.sleep(r.random() * 0.2)
+                        if round_ == 1 and len(copies) == arguments.copies // 2:
+                            promote(c)
                         if r.randrange(20) == 0:
                             c.execute(r.choice(["CHECKPOINT", "VACUUM item", "VACUUM few"]))
                     if round_ == 1:
@@ -312,7 +348,7 @@ def main():
                 c.execute("UNDROP TABLE bag")
                 checks = Checks(c, copies, arguments.seed)
                 for n in range(arguments.checks):
-                    [checks.moment, checks.maps, checks.span, checks.row, checks.moment][n % 5]()
+                    [checks.moment, checks.maps, checks.span, checks.row, checks.promoted][n % 5]()
                 for _ in range(3):
                     checks.restore()
                 wrong += checks.wrong + forgotten(c)

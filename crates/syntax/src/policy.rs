@@ -1,6 +1,6 @@
 //! Statements about row-level security: plain data, as written. Names are not resolved.
 
-use crate::ast::{Expr, ObjectName};
+use crate::ast::{Expr, ObjectName, TableAliasColumnDef};
 use crate::rights::RoleRef;
 
 /// What stands behind FOR.
@@ -20,6 +20,8 @@ pub enum PolicyStatement {
         /// Folded, as all names of policies here.
         name: String,
         table: ObjectName,
+        /// Undeclared columns that the conditions name, with their types.
+        undeclared: Vec<TableAliasColumnDef>,
         restrictive: bool,
         command: PolicyWord,
         /// PUBLIC, where none are named.
@@ -31,6 +33,8 @@ pub enum PolicyStatement {
     Alter {
         name: String,
         table: ObjectName,
+        /// As of `Create`, of the conditions that are given.
+        undeclared: Vec<TableAliasColumnDef>,
         roles: Option<Vec<RoleRef>>,
         using: Option<Expr>,
         check: Option<Expr>,

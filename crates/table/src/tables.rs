@@ -264,7 +264,7 @@ impl Tables {
     /// # Errors
     /// The store failed.
     pub async fn notes(&self) -> PgResult<Vec<(Vec<u8>, Vec<u8>)>> {
-        rows::rows(&*self.store).await
+        Ok(rows::rows(&*self.store).await?.into_iter().map(|(key, value, _)| (key, value)).collect())
     }
 
     /// Sets the value of a key.

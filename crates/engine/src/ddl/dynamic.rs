@@ -9,7 +9,7 @@ use stoa_sql::bind::fold;
 use stoa_sql::bind::undeclared::takes_undeclared;
 use stoa_sql::catalog::deparse::quote_name;
 use stoa_syntax::ddl::{Column, StorageOption};
-use stoa_table::catalog::{ColumnDescriptor, ColumnId, Relation, TableDescriptor};
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, Promotion, Relation, TableDescriptor};
 
 /// The option of a table; its value is the column's name.
 pub(super) const OPTION: &str = "dynamic_columns";
@@ -80,35 +80,35 @@ pub(super) fn notice_of_new(table: &TableDescriptor, column: &Column) -> Option<
 /// 42809 where there are none; what ADD COLUMN and UPDATE raise.
 pub(super) async fn promote(work: Work<'_>, table: TableDescriptor, column: &Column) -> PgResult<()> {
     let (oid, name) = (table.oid, fold(&column.name));
-    if table.dynamic_column().is_none() {
+    let Some(map) = table.dynamic_column().map(|column| column.id) else {
         return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" has no undeclared columns", table.name)));
-    }
+    };
     add_column(work, table, column, false).await?;
     let Some(mut table) = work.catalog().table(oid).cloned() else { return Ok(()) };
     let Some(made) = table.columns.iter_mut().find(|c| c.name == name && !c.dropped && !c.hidden) else { return Ok(()) };
-    made.promoted_from = Some(name.clone());
+    made.promoted = Some(Promotion { name: name.clone(), map, at: None });
     let made = made.clone();
     work.put(Relation::Table(table.clone()))?;
-    take_values(work, &table, &made, &name).await
+    take_values(work, &table, &made).await
 }
 
-/// Gives columns that have been promoted what is there of them as undeclared ones.
+/// Gives columns the values that they have as undeclared ones, if a time, in microseconds since 1970, is before they were promoted.
 ///
 /// # Errors
 /// What UPDATE raises.
-pub(super) async fn promote_again(work: Work<'_>, table: &TableDescriptor) -> PgResult<()> {
-    for column in table.visible_columns() {
-        if let Some(name) = &column.promoted_from {
-            take_values(work, table, column, name).await?;
-            work.ctx.txn.end_statement();
-        }
+pub(super) async fn promote_again(work: Work<'_>, table: &TableDescriptor, time: i64) -> PgResult<()> {
+    let is_later = |promotion: &Promotion| promotion.at.is_none_or(|at| i128::from(time) < i128::from(at));
+    for column in table.visible_columns().filter(|column| column.promoted.as_ref().is_some_and(is_later)) {
+        take_values(work, table, column).await?;
+        work.ctx.txn.end_statement();
     }
     Ok(())
 }
 
-/// Moves the entries of a name into a column.
-async fn take_values(work: Work<'_>, table: &TableDescriptor, made: &ColumnDescriptor, name: &str) -> PgResult<()> {
-    let Some(from) = table.dynamic_column().map(|c| quote_name(&c.name)) else { return Ok(()) };
+/// Moves the entries that a column was into it.
+async fn take_values(work: Work<'_>, table: &TableDescriptor, made: &ColumnDescriptor) -> PgResult<()> {
+    let Some(Promotion { name, map, .. }) = &made.promoted else { return Ok(()) };
+    let Some(from) = table.map_columns().find(|c| c.id == *map).map(|c| quote_name(&c.name)) else { return Ok(()) };
     let key = format!("'{}'", name.replace('\'', "''"));
     let text = format!("({from}[{key}] #>> '{{}}')");
     let value = match &made.ty.ty {

@@ -195,6 +195,7 @@ async fn copy(
             columns: table.live_columns().map(|c| (c.id, ColId(first + c.id.0))).collect(),
             alias: table.name.clone(),
             as_of: None,
+            until: None,
             hints: Vec::new(),
             scan_id,
             rows_decided: true,

@@ -4,7 +4,7 @@ use super::dependency::{Dropping, Object};
 use super::work::{Work, undefined_relation};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::definition::policy::kept;
-use stoa_syntax::ast::{Expr, ObjectName};
+use stoa_syntax::ast::{Expr, ObjectName, TableAliasColumnDef};
 use stoa_syntax::policy::{PolicyStatement, PolicyWord, RowSecurityChange};
 use stoa_syntax::rights::RoleRef;
 use stoa_table::catalog::acl::PUBLIC_GRANTEE;
@@ -13,12 +13,12 @@ use stoa_table::txn::TableLockMode;
 
 pub(super) async fn execute(work: Work<'_>, statement: &PolicyStatement) -> PgResult<String> {
     match statement {
-        PolicyStatement::Create { name, table, restrictive, command, roles, using, check } => {
-            create(work, table, (name, *restrictive, *command), roles, using.as_ref(), check.as_ref()).await?;
+        PolicyStatement::Create { name, table, undeclared, restrictive, command, roles, using, check } => {
+            create(work, (table, undeclared), (name, *restrictive, *command), roles, using.as_ref(), check.as_ref()).await?;
             Ok("CREATE POLICY".into())
         }
-        PolicyStatement::Alter { name, table, roles, using, check } => {
-            alter(work, (name, table), roles.as_deref(), using.as_ref(), check.as_ref()).await?;
+        PolicyStatement::Alter { name, table, undeclared, roles, using, check } => {
+            alter(work, name, (table, undeclared), roles.as_deref(), using.as_ref(), check.as_ref()).await?;
             Ok("ALTER POLICY".into())
         }
         PolicyStatement::Rename { name, table, new } => {
@@ -74,11 +74,16 @@ fn roles_of(work: Work<'_>, roles: &[RoleRef]) -> PgResult<Vec<Oid>> {
 }
 
 /// A condition as it is kept. What it reads stays as it is until the transaction ends.
-async fn condition(work: Work<'_>, table: &TableDescriptor, name: &ObjectName, expr: Option<&Expr>) -> PgResult<Option<PolicyCondition>> {
+async fn condition(
+    work: Work<'_>,
+    table: &TableDescriptor,
+    named: (&ObjectName, &[TableAliasColumnDef]),
+    expr: Option<&Expr>,
+) -> PgResult<Option<PolicyCondition>> {
     let Some(expr) = expr else { return Ok(None) };
     loop {
         let (catalog, path) = (work.catalog(), work.path());
-        let out = kept(&work.bind_context(&catalog, &path), table, name, expr)?;
+        let out = kept(&work.bind_context(&catalog, &path), table, named, expr)?;
         for used in out.depends_on.iter().filter(|used| used.relation != table.oid) {
             if let Some(relation) = catalog.relation(used.relation) {
                 work.lock(relation, TableLockMode::AccessShare).await?;
@@ -93,7 +98,7 @@ async fn condition(work: Work<'_>, table: &TableDescriptor, name: &ObjectName, e
 
 async fn create(
     work: Work<'_>,
-    named: &ObjectName,
+    named: (&ObjectName, &[TableAliasColumnDef]),
     (name, restrictive, word): (&str, bool, PolicyWord),
     roles: &[RoleRef],
     using: Option<&Expr>,
@@ -113,7 +118,7 @@ async fn create(
         return Err(syntax("only WITH CHECK expression allowed for INSERT"));
     }
     let roles = roles_of(work, roles)?;
-    let table = locked(work, named).await?;
+    let table = locked(work, named.0).await?;
     let using = condition(work, &table, named, using).await?;
     let check = condition(work, &table, named, check).await?;
     let mut table = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
@@ -134,13 +139,14 @@ fn put(work: Work<'_>, mut table: TableDescriptor) -> PgResult<()> {
 
 async fn alter(
     work: Work<'_>,
-    (name, named): (&str, &ObjectName),
+    name: &str,
+    named: (&ObjectName, &[TableAliasColumnDef]),
     roles: Option<&[RoleRef]>,
     using: Option<&Expr>,
     check: Option<&Expr>,
 ) -> PgResult<()> {
     let roles = roles.map(|roles| roles_of(work, roles)).transpose()?;
-    let table = locked(work, named).await?;
+    let table = locked(work, named.0).await?;
     let new_using = condition(work, &table, named, using).await?;
     let new_check = condition(work, &table, named, check).await?;
     let mut table = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;

@@ -29,7 +29,16 @@ pub(super) async fn restore(work: Work<'_>, table: &TableDescriptor, time: &ast:
         // The next one sees what went with the rows.
         work.ctx.txn.end_statement();
     }
-    super::dynamic::promote_again(work, table).await
+    super::dynamic::promote_again(work, table, micros(work, time)?).await
+}
+
+/// A time in microseconds since 1970.
+fn micros(work: Work<'_>, time: &ast::Expr) -> PgResult<i64> {
+    let (catalog, path) = (work.catalog(), work.path());
+    let bound = stoa_sql::bind::history::bind_time(&work.bind_context(&catalog, &path), time)?;
+    let value = stoa_sql::typed::constant::evaluate_now(&work.ctx.eval, &work.ctx.params, &bound)?;
+    let micros = value.map(|value| crate::plan::as_micros(&work.ctx.eval, &value)).transpose()?.flatten();
+    micros.ok_or_else(|| PgError::internal("a time that was read as one, and is none"))
 }
 
 /// Runs a statement that a definition is made of, on the tables as they are now.

@@ -453,7 +453,7 @@ pub(super) fn place_in_family(builder: &mut TableBuilder<'_>, column: ColumnId, 
 
 /// `WITH (…)` of a table: its salt; PostgreSQL's storage parameters are kept and shown, and change nothing.
 fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> PgResult<()> {
-    let (mut buckets, mut columns) = (None, None);
+    let (mut buckets, mut columns, mut of_families) = (None, None, Vec::new());
     storage_parameters::check_once(options)?;
     for option in options {
         let value = option.value.clone().unwrap_or_else(|| "true".into());
@@ -491,14 +491,13 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
                 builder.table.options.retain(|(name, _)| *name != option.name);
                 builder.table.options.push((option.name.clone(), boolean(option)?.to_string()));
             }
-            // One family: its options may stand at the table.
-            name if is_family_option(name) => {
-                for family in &mut builder.table.families {
-                    family_options(&mut family.options, std::slice::from_ref(option))?;
-                }
-            }
+            name if is_family_option(name) => of_families.push(option.clone()),
             other => return Err(storage_parameters::unrecognized(other)),
         }
+    }
+    // Options of families may stand at the table; what they are together counts.
+    for family in &mut builder.table.families {
+        family_options(&mut family.options, &of_families)?;
     }
     match (buckets, columns) {
         (Some(_), _) if builder.salted_by_key => {

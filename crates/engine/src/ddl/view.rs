@@ -9,7 +9,7 @@ use stoa_sql::typed::tree::{Bound, BoundBody, CteBody};
 use stoa_syntax::ast::{self, ObjectName, ObjectNamePart};
 use stoa_syntax::ddl::{CreateView, StorageOption};
 use stoa_table::catalog::{
-    CatalogSnapshot, ColumnId, Dependency, Oid, PolicyDescriptor, Relation, TableDescriptor, ViewColumn, ViewDescriptor,
+    CatalogSnapshot, ColumnId, Dependency, Oid, PolicyCondition, PolicyDescriptor, Relation, TableDescriptor, ViewColumn, ViewDescriptor,
 };
 
 /// CREATE VIEW.
@@ -249,37 +249,79 @@ pub(crate) fn schema_renamed(work: Work<'_>, old: &str, new: &str) -> PgResult<(
     )
 }
 
-/// A table has got a column, which may be what views named with a type as an undeclared one: they depend on it then.
+/// A table has got a column, which may be what views and policies named with a type as an undeclared one: they depend on it then.
 pub(super) fn column_added(work: Work<'_>, oid: Oid) -> PgResult<()> {
+    let uses = |depends_on: &[Dependency]| depends_on.iter().any(|d| d.relation == oid);
     for relation in work.catalog().relations() {
-        let Relation::View(view) = &**relation else { continue };
-        if view.depends_on.iter().any(|d| d.relation == oid) {
-            let depends_on = depends_now(work, view)?;
-            if depends_on != view.depends_on {
-                work.put(Relation::View(ViewDescriptor { depends_on, ..view.clone() }))?;
+        match &**relation {
+            Relation::View(view) if uses(&view.depends_on) => {
+                let depends_on = depends_now(work, view)?;
+                if depends_on != view.depends_on {
+                    work.put(Relation::View(ViewDescriptor { depends_on, ..view.clone() }))?;
+                }
             }
+            Relation::Table(table) => {
+                let mut changed = table.clone();
+                for policy in &mut changed.row_security.policies {
+                    let named = format!("Policy {} of table {} names it with its type.", quote_name(&policy.name), quote_name(&table.name));
+                    for condition in policy.conditions_mut().filter(|condition| uses(&condition.depends_on)) {
+                        condition.depends_on = policy_depends_now(work, condition).map_err(|error| error.detail(named.as_str()))?;
+                    }
+                }
+                if changed.row_security != table.row_security {
+                    work.put(Relation::Table(changed))?;
+                }
+            }
+            Relation::View(_) | Relation::Sequence(_) => {}
         }
     }
     Ok(())
 }
 
-/// A column has another name: a view that names it with a type would read an undeclared column from now on.
+/// A column has another name: a view or a policy that names it with a type would read an undeclared column from now on.
 ///
 /// # Errors
 /// 0A000.
 pub(super) fn column_renamed(work: Work<'_>, table: &TableDescriptor, column: ColumnId) -> PgResult<()> {
     let uses = |depends_on: &[Dependency]| depends_on.iter().any(|d| d.relation == table.oid && d.columns.contains(&column));
+    let refusal = |what: String, hint: &str| {
+        let name = table.column(column).map_or_else(String::new, |c| quote_name(&c.name));
+        PgError::unsupported(format!("cannot rename column {name} of table {}", quote_name(&table.name)))
+            .detail(format!("{what} names it with its type, as an undeclared column."))
+            .hint(hint)
+    };
     for relation in work.catalog().relations() {
-        let Relation::View(view) = &**relation else { continue };
-        if uses(&view.depends_on) && !uses(&depends_now(work, view)?) {
-            let name = table.column(column).map_or_else(String::new, |c| quote_name(&c.name));
-            let message = format!("cannot rename column {name} of table {}", quote_name(&table.name));
-            return Err(PgError::unsupported(message)
-                .detail(format!("View {} names it with its type, as an undeclared column.", quote_name(&view.name)))
-                .hint("Replace the view by one that reads the column as a declared one."));
+        match &**relation {
+            Relation::View(view) if uses(&view.depends_on) && !uses(&depends_now(work, view)?) => {
+                let what = format!("View {}", quote_name(&view.name));
+                return Err(refusal(what, "Replace the view by one that reads the column as a declared one."));
+            }
+            Relation::Table(of) => {
+                for policy in &of.row_security.policies {
+                    for condition in policy.conditions().filter(|condition| uses(&condition.depends_on)) {
+                        if !uses(&policy_depends_now(work, condition)?) {
+                            let what = format!("Policy {} of table {}", quote_name(&policy.name), quote_name(&of.name));
+                            return Err(refusal(what, "ALTER POLICY … ON … USING (…) names the column as a declared one."));
+                        }
+                    }
+                }
+            }
+            Relation::View(_) | Relation::Sequence(_) => {}
         }
     }
     Ok(())
+}
+
+/// What a condition of a policy depends on, as its text is read now.
+fn policy_depends_now(work: Work<'_>, condition: &PolicyCondition) -> PgResult<Vec<Dependency>> {
+    let (catalog, path) = (work.catalog(), work.path());
+    let parsed = stoa_syntax::parse(&condition.sql).map_err(stoa_sql::bind::syntax_error)?;
+    let Some(ast::Statement::Query(query)) = parsed.into_iter().next().map(|p| p.statement) else {
+        return Err(PgError::internal("a condition of a policy that is not a query"));
+    };
+    let bound = stoa_sql::bind::bind_kept_condition(&work.bind_context(&catalog, &path), &query)?;
+    let named: Vec<Oid> = condition.depends_on.iter().map(|d| d.relation).collect();
+    Ok(dependencies(&bound.uses, &named))
 }
 
 /// What a view depends on, as its text is read now.

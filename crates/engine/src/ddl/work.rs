@@ -447,6 +447,7 @@ impl<'a> Work<'a> {
             columns,
             alias: table.name.clone(),
             as_of: None,
+            until: None,
             hints,
             scan_id: 1,
             // Constraints and indexes are about all rows.

@@ -46,3 +46,4 @@ mod range_join_tests;
 pub(crate) use compiled::{PlanCache, is_inline};
 pub use execute::{Executed, execute, explain};
 pub(crate) use execute::{execute_cached, execute_part};
+pub(crate) use scan::as_micros;

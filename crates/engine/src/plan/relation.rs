@@ -195,9 +195,9 @@ impl Planner {
 
     /// Takes subqueries out of an expression: values computed now, joins with the input, or nodes on top of it. Where a row may do without
     /// (`branch`), what a value computed now raises is raised by the rows that need it.
-    fn lift<'a>(&'a self, input: Rel, e: &'a mut Expr, applies: &'a mut Vec<Apply>, branch: bool) -> BoxFuture<'a, PgResult<Rel>> {
+    fn lift<'a>(&'a self, mut input: Rel, e: &'a mut Expr, applies: &'a mut Vec<Apply>, branch: bool) -> BoxFuture<'a, PgResult<Rel>> {
         Box::pin(Deeper(Box::pin(async move {
-            let mut input = input;
+            super::scan::without_what_is_over(self, e)?;
             let computed = |value: PgResult<ScalarValue>, ty: &SqlType| match value {
                 Err(error) if branch && error.code().as_str().starts_with('2') => Ok(stoa_sql::typed::branches::raising(error, ty)),
                 value => value.map(ExprKind::Const),

@@ -4,7 +4,7 @@ use super::relation::Planner;
 use datafusion::catalog::TableProvider;
 use datafusion::common::ScalarValue;
 use datafusion::datasource::provider_as_source;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{EmptyRelation, Expr, LogicalPlan, LogicalPlanBuilder};
 use std::sync::Arc;
 use stoa_exec::filter::predicate;
 use stoa_exec::nodes::history::seen_at;
@@ -13,7 +13,7 @@ use stoa_exec::nodes::table_provider::{OwnColumns, StoaTable};
 use stoa_pg::values::datetime::epoch::to_unix_micros;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
 use stoa_sql::bind::{BindContext, bind_table_expr};
-use stoa_sql::typed::tree::TableScan;
+use stoa_sql::typed::tree::{Expr as Typed, ExprKind, Rel, TableScan};
 use stoa_sql::typed::{column_name, from_datafusion};
 use stoa_table::Timestamp;
 use stoa_table::access::{Predicate, Preferences};
@@ -30,14 +30,7 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
     let ctx = &planner.ctx;
     let columns: Vec<(ColumnId, String)> =
         scan.columns.iter().filter(|(_, col)| planner.is_used(*col)).map(|(id, col)| (*id, column_name(*col))).collect();
-    let as_of = match &scan.as_of {
-        None => None,
-        Some(time) => {
-            let value = stoa_sql::typed::constant::evaluate_now(&ctx.eval, &ctx.params, time)?;
-            let value = value.ok_or_else(|| PgError::unsupported("AS OF SYSTEM TIME takes a constant or a parameter"))?;
-            Some(system_time(planner, &value)?)
-        }
-    };
+    let as_of = time_of(planner, scan)?.map(|value| system_time(planner, &value)).transpose()?;
     let context = Arc::new(if scan.sees_own { ScanContext::with_own(ctx) } else { ScanContext::of(ctx) });
     if as_of.is_some() && scan.table.location().is_some() {
         return Err(PgError::unsupported(format!("the past of \"{}\" is not known", scan.table.name))
@@ -65,11 +58,58 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
         .with_statistics(ctx.database.statistics.of(scan.table.oid)))
 }
 
+/// The time as of which a table is read.
+fn time_of(planner: &Planner, scan: &TableScan) -> PgResult<Option<ScalarValue>> {
+    let Some(time) = &scan.as_of else { return Ok(None) };
+    let value = stoa_sql::typed::constant::evaluate_now(&planner.ctx.eval, &planner.ctx.params, time)?;
+    value.ok_or_else(|| PgError::unsupported("AS OF SYSTEM TIME takes a constant or a parameter")).map(Some)
+}
+
+/// Whether a scan gives no rows, since there were none any more at its time.
+fn is_over(planner: &Planner, scan: &TableScan) -> PgResult<bool> {
+    let Some(until) = scan.until else { return Ok(false) };
+    let Some(time) = time_of(planner, scan)? else { return Ok(false) };
+    let us = as_micros(&planner.ctx.eval, &time)?;
+    Ok(us.is_some_and(|us| i128::from(us) >= i128::from(until)))
+}
+
+/// Leaves out the cases of a CASE that ask for rows of which there were none any more at their time.
+///
+/// # Errors
+/// As of [`table_of`].
+pub(super) fn without_what_is_over(planner: &Planner, e: &mut Typed) -> PgResult<()> {
+    let ExprKind::Case { whens, otherwise } = &mut e.kind else { return Ok(()) };
+    let mut left = Vec::with_capacity(whens.len());
+    for (when, then) in whens.drain(..) {
+        let is_over = match &when.kind {
+            ExprKind::Exists(query) => match &query.rel {
+                Rel::Filter { input, .. } => matches!(&**input, Rel::Scan(scan) if is_over(planner, scan)?),
+                _ => false,
+            },
+            _ => false,
+        };
+        if !is_over {
+            left.push((when, then));
+        }
+    }
+    *whens = left;
+    if whens.is_empty()
+        && let Some(otherwise) = otherwise.take()
+    {
+        *e = *otherwise;
+    }
+    Ok(())
+}
+
 /// The plan of a table in a query: only the columns that the statement uses, without a qualifier.
 ///
 /// # Errors
 /// `AS OF SYSTEM TIME` is no time, or one that the store has forgotten.
 pub fn plan_scan(planner: &Planner, scan: &TableScan) -> PgResult<LogicalPlan> {
+    if is_over(planner, scan)? {
+        let now = plan_scan(planner, &TableScan { as_of: None, until: None, ..scan.clone() })?;
+        return Ok(LogicalPlan::EmptyRelation(EmptyRelation { produce_one_row: false, schema: Arc::clone(now.schema()) }));
+    }
     let table = table_of(planner, scan)?;
     let unused = TableProvider::schema(&table).fields().is_empty();
     let source = provider_as_source(Arc::new(table));
@@ -117,7 +157,7 @@ pub(super) fn refuse_future(planner: &Planner, us: i64) -> PgResult<()> {
 }
 
 /// Microseconds since 1970 of a timestamp or of its text; `None` for what is none.
-pub(super) fn as_micros(eval: &EvalContext, value: &ScalarValue) -> PgResult<Option<i64>> {
+pub(crate) fn as_micros(eval: &EvalContext, value: &ScalarValue) -> PgResult<Option<i64>> {
     let us = match value {
         ScalarValue::TimestampMicrosecond(us, _) => *us,
         ScalarValue::Utf8View(Some(text)) | ScalarValue::Utf8(Some(text)) => {

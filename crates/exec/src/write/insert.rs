@@ -4,7 +4,7 @@
 
 use super::constraint::{duplicate_entry, duplicate_primary_key};
 use super::foreign_key::ForeignKeyWork;
-use super::policy::{checked, refuse};
+use super::policy::{checked, refuse, refuse_by_maps};
 use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::Rows;
 use super::table_writer::{Entries, TableWriter};
@@ -275,6 +275,7 @@ async fn insert_claimed(
     }
     work.child_rows(writer, rows, &row_keys, &inserted)?;
     maps::put_new(writer, rows, &inserted).await?;
+    refuse_by_maps(writer, PolicyCheck::Inserted, &rows.at(&inserted)?, true).await?;
     match decided.conflicts.is_empty() {
         true => claims.forget_all(),
         false => claims.forget(&locks_of(writer, &unique, &inserted)),
@@ -536,6 +537,7 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
     // Where nothing but the key is named, a row that exists stays as it is, its age included.
     if !assigned.is_empty() {
         after = update::update(writer, work, &existing, after, &assigned, Freshness::Newest).await?.rows;
+        refuse_by_maps(writer, PolicyCheck::Inserted, &after, true).await?;
     }
     let (new, after) = (rows_won.at(&fresh)?.without_maps(&writer.table), after.without_maps(&writer.table));
     let written = new.append(&after)?;

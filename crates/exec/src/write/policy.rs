@@ -40,6 +40,8 @@ impl Conditions {
 /// What policies ask of a statement's rows.
 pub struct Policies {
     by_kind: Vec<(PolicyCheck, Asked)>,
+    /// Those that ask for maps of the row, whose entries are written behind it.
+    of_maps: Vec<(PolicyCheck, Asked)>,
 }
 
 struct Asked {
@@ -52,25 +54,33 @@ impl Policies {
     /// `None` where nothing is asked.
     #[must_use]
     pub fn new(queries: &dyn Subqueries, checks: &RowChecks) -> Option<Self> {
-        let mut by_kind: Vec<(PolicyCheck, Vec<&RowCheck>, Vec<Option<String>>)> = Vec::new();
-        for check in &checks.checks {
-            let AsksCheck::Policies { when, policy } = &check.asks else { continue };
-            match by_kind.iter_mut().find(|(kind, ..)| kind == when) {
-                Some((_, chosen, names)) => {
-                    chosen.push(check);
-                    names.push(policy.clone());
+        let asked = |of_maps: bool| {
+            let mut by_kind: Vec<(PolicyCheck, Vec<&RowCheck>, Vec<Option<String>>)> = Vec::new();
+            for check in checks.checks.iter().filter(|check| check.of_maps == of_maps) {
+                let AsksCheck::Policies { when, policy } = &check.asks else { continue };
+                match by_kind.iter_mut().find(|(kind, ..)| kind == when) {
+                    Some((_, chosen, names)) => {
+                        chosen.push(check);
+                        names.push(policy.clone());
+                    }
+                    None => by_kind.push((*when, vec![check], vec![policy.clone()])),
                 }
-                None => by_kind.push((*when, vec![check], vec![policy.clone()])),
             }
-        }
-        let asked = |chosen: &[&RowCheck], names| Asked { conditions: Conditions::new(queries, checks, chosen), names };
-        let by_kind: Vec<_> = by_kind.into_iter().map(|(kind, chosen, names)| (kind, asked(&chosen, names))).collect();
-        (!by_kind.is_empty()).then_some(Self { by_kind })
+            let asked = |chosen: &[&RowCheck], names| Asked { conditions: Conditions::new(queries, checks, chosen), names };
+            by_kind.into_iter().map(|(kind, chosen, names)| (kind, asked(&chosen, names))).collect::<Vec<_>>()
+        };
+        let (by_kind, of_maps) = (asked(false), asked(true));
+        (!by_kind.is_empty() || !of_maps.is_empty()).then_some(Self { by_kind, of_maps })
     }
 
     /// The first row that may not be written or changed, and why.
-    async fn first_refused(&self, writer: &TableWriter, when: PolicyCheck, rows: &Rows) -> PgResult<Option<(usize, PgError)>> {
-        let Some((_, asked)) = self.by_kind.iter().find(|(kind, _)| *kind == when).filter(|_| !rows.is_empty()) else { return Ok(None) };
+    async fn first_refused(
+        asked: &[(PolicyCheck, Asked)],
+        writer: &TableWriter,
+        when: PolicyCheck,
+        rows: &Rows,
+    ) -> PgResult<Option<(usize, PgError)>> {
+        let Some((_, asked)) = asked.iter().find(|(kind, _)| *kind == when).filter(|_| !rows.is_empty()) else { return Ok(None) };
         let results = asked.conditions.evaluate(writer, rows).await?;
         for row in 0..rows.len() {
             for (name, passed) in asked.names.iter().zip(&results) {
@@ -105,7 +115,7 @@ fn refusal(when: PolicyCheck, policy: Option<&str>, table: &str) -> PgError {
 /// What conditions raise while they are computed.
 pub async fn checked(writer: &TableWriter, when: PolicyCheck, rows: &Rows) -> PgResult<(usize, Option<PgError>)> {
     let refused = match &writer.policies {
-        Some(policies) => policies.first_refused(writer, when, rows).await?,
+        Some(policies) => Policies::first_refused(&policies.by_kind, writer, when, rows).await?,
         None => None,
     };
     let Some((row, error)) = refused else { return first_failure(writer, rows) };
@@ -122,7 +132,23 @@ pub async fn checked(writer: &TableWriter, when: PolicyCheck, rows: &Rows) -> Pg
 /// 42501.
 pub async fn refuse(writer: &TableWriter, when: PolicyCheck, rows: &Rows) -> PgResult<()> {
     match &writer.policies {
-        Some(policies) => policies.first_refused(writer, when, rows).await?.map_or(Ok(()), |(_, error)| Err(error)),
+        Some(policies) => Policies::first_refused(&policies.by_kind, writer, when, rows).await?.map_or(Ok(()), |(_, error)| Err(error)),
         None => Ok(()),
     }
+}
+
+/// Refuses rows that were written, with the entries of their maps, by what policies ask of these; `in_place`: they have the keys that they had.
+///
+/// # Errors
+/// 42501; 0A000 where entries have yet to follow their rows to other keys.
+pub async fn refuse_by_maps(writer: &TableWriter, when: PolicyCheck, rows: &Rows, in_place: bool) -> PgResult<()> {
+    let Some(policies) = writer.policies.as_ref().filter(|policies| policies.of_maps.iter().any(|(kind, _)| *kind == when)) else {
+        return Ok(());
+    };
+    if !in_place {
+        return Err(PgError::unsupported("the key of a row cannot be changed where policies ask for its maps")
+            .detail("Entries follow their row when the statement has ended.")
+            .hint("Insert the row with its new key, and delete the old one."));
+    }
+    Policies::first_refused(&policies.of_maps, writer, when, rows).await?.map_or(Ok(()), |(_, error)| Err(error))
 }

@@ -7,7 +7,7 @@ use super::Written;
 use super::constraint::{duplicate_entry, duplicate_primary_key};
 use super::expiry::remove_ended;
 use super::foreign_key::ForeignKeyWork;
-use super::policy::checked;
+use super::policy::{checked, refuse_by_maps};
 use super::rows::Rows;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
 use super::{lookup, maps};
@@ -222,8 +222,14 @@ pub async fn update(
     work.parent_rows(writer, &old, Some(&new), assigned)?;
     work.child_rows_assigned(writer, &old, &new, (&old_keys, &new_keys), assigned)?;
     drop((after, sides));
-    maps::change(writer, &new, assigned, old_keys.iter().eq(new_keys.iter())).await?;
+    change_maps(writer, &new, assigned, old_keys.iter().eq(new_keys.iter())).await?;
     Ok(Written { rows: new, source })
+}
+
+/// Does to the maps of changed rows what they were assigned, and asks policies about them; `in_place`: the rows have the keys that they had.
+async fn change_maps(writer: &TableWriter, rows: &Rows, assigned: &HashSet<ColumnId>, in_place: bool) -> PgResult<()> {
+    maps::change(writer, rows, assigned, in_place).await?;
+    refuse_by_maps(writer, PolicyCheck::Updated, rows, in_place).await
 }
 
 /// The lock that is taken of a row for an assignment to columns, whatever they are assigned.

@@ -2,7 +2,7 @@
 
 use super::access::SYSTEM_COLUMN;
 use super::expr::{bool_type, or};
-use super::scope::{FromItem, Refusal, ScopeColumn, record_type};
+use super::scope::{Clause, FromItem, Refusal, ScopeColumn, record_type};
 use super::sqlparser_span::Span;
 use super::{Binder, fold};
 use crate::typed::tree::{Expr, ExprKind};
@@ -127,6 +127,10 @@ impl Binder<'_> {
         let items = self.scopes.iter().rev().flat_map(|scope| &scope.items);
         let takes = |oid: u32| self.ctx.catalog.table(oid).is_some_and(|table| table.dynamic_column().is_some());
         Err(match items.into_iter().find(|item| item.table_oid.is_some_and(takes)) {
+            Some(item) if self.clause() == Clause::Policy => error.hint(format!(
+                "Undeclared columns of \"{}\" are named with their types behind ON: {} ({name} text).",
+                item.alias, item.alias
+            )),
             // What is computed of a row by itself reads no entries.
             Some(item) if self.clause().is_of_stored_rows() => error.hint(format!(
                 "An undeclared column can be used here once it is declared: ALTER TABLE {} ADD COLUMN {name} … FROM DYNAMIC.",

@@ -475,11 +475,9 @@ impl Binder<'_> {
     pub(super) fn passed_through(&self, _rel: &Rel, old: &[(ColumnId, ColId)], table: &TableDescriptor) -> Vec<(ColId, Expr)> {
         let mut out: Vec<(ColId, Expr)> =
             old.iter().filter_map(|(column, id)| table.column(*column).map(|c| (*id, Expr::column(*id, c.ty.clone())))).collect();
-        for column in self.scope().items.iter().skip(1).flat_map(|i| &i.columns) {
-            if let ExprKind::Column(id) = column.expr.kind
-                && !out.iter().any(|(c, _)| *c == id)
-            {
-                out.push((id, column.expr.clone()));
+        for (id, ty) in self.scope().items.iter().skip(1).flat_map(FromItem::made_of) {
+            if !out.iter().any(|(c, _)| *c == id) {
+                out.push((id, Expr::column(id, ty)));
             }
         }
         out
@@ -557,11 +555,7 @@ impl Binder<'_> {
         if in_scope.is_some() {
             let others: Vec<FromItem> = self.scope().items.iter().skip(1).cloned().collect();
             for item in others {
-                for c in &item.columns {
-                    if let ExprKind::Column(id) = c.expr.kind {
-                        scope.local.insert(id);
-                    }
-                }
+                scope.local.extend(item.made_of().into_iter().map(|(id, _)| id));
                 scope.add_item(item);
             }
         }
@@ -574,7 +568,7 @@ impl Binder<'_> {
     fn maps_as_left(&mut self, scope: &mut Scope, table: &TableDescriptor, returned: ReturnedMaps) {
         if returned == ReturnedMaps::Left && table.map_columns().next().is_some() {
             self.has_maps = true;
-            super::map::read_as_left(scope);
+            super::map::read_last_as_left(scope);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::expr::and;
 use super::history::{HistoryFunction, no_past};
+use super::promoted::Past;
 use super::scope::{Clause, FromItem, Lockable, Refusal, Scope, ScopeColumn, StarColumn};
 use super::search::HIDDEN;
 use super::sqlparser_span::Span;
@@ -410,6 +411,7 @@ impl Binder<'_> {
             };
             let time = self.bind_time(e)?;
             super::map::read_as_of(&mut item.columns, &time);
+            self.show_past(table, &mut item.columns, &scan.columns, &Past::At(&time))?;
             scan.as_of = Some(Box::new(time));
         }
         self.push_item(item, position)?;
@@ -443,7 +445,17 @@ impl Binder<'_> {
         let hints = self.hints_of(&item.alias, table);
         self.secured |= self.has_conditions(table);
         let (alias, scan_id) = (item.alias.clone(), self.new_scan());
-        let scan = TableScan { table: table.clone(), columns, alias, as_of: None, hints, scan_id, rows_decided: false, sees_own: false };
+        let scan = TableScan {
+            table: table.clone(),
+            columns,
+            alias,
+            as_of: None,
+            until: None,
+            hints,
+            scan_id,
+            rows_decided: false,
+            sees_own: false,
+        };
         Ok((scan, item))
     }
 

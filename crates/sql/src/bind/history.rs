@@ -3,12 +3,13 @@
 //! All three are one relation, [`HistoryScan`]; a key is a condition above it. When a version begins and ends are columns that `*` does
 //! not show where the clause is written, and does where the function is.
 
-use super::Binder;
 use super::expr::and;
 use super::from::Bound;
-use super::scope::{Clause, FromItem, ScopeColumn};
+use super::promoted::Past;
+use super::scope::{Clause, FromItem, Scope, ScopeColumn};
 use super::search::HIDDEN;
 use super::sqlparser_span::Span as Place;
+use super::{BindContext, Binder};
 use crate::typed::tree::{Expr, HistoryScan, Rel, Span, VersionColumn};
 use std::sync::Arc;
 use stoa_pg::registry::CastContext;
@@ -22,6 +23,16 @@ fn is_span(time: &E) -> bool {
     let E::Value(value) = time else { return false };
     let ast::Value::SingleQuotedString(text) = &value.value else { return false };
     text.trim_start().strip_prefix('-').is_some_and(|rest| !rest.trim_start().get(..3).is_some_and(|word| word.eq_ignore_ascii_case("inf")))
+}
+
+/// A time that a statement names, as AS OF takes it.
+///
+/// # Errors
+/// As of any expression without columns.
+pub fn bind_time(ctx: &BindContext<'_>, time: &E) -> PgResult<Expr> {
+    let mut binder = Binder::new(ctx.clone());
+    binder.scopes.push(Scope::new(Clause::From));
+    binder.bind_time(time)
 }
 
 /// Functions in FROM that give the past, by their names.
@@ -84,6 +95,7 @@ impl Binder<'_> {
         }
         let mut history = HistoryScan { scan, version_columns: Vec::new(), span };
         self.give(&mut history, &mut item, &[VersionColumn::RowStart, VersionColumn::RowEnd], true);
+        self.show_past(table, &mut item.columns, &history.scan.columns, &Past::of_versions(&history)?)?;
         item.columns.extend(maps);
         // A row is there once for each of its versions.
         item.key = None;
@@ -143,6 +155,7 @@ impl Binder<'_> {
         let maps = without_maps(&mut item);
         let mut history = HistoryScan { scan, version_columns: Vec::new(), span };
         self.give(&mut history, &mut item, given, false);
+        self.show_past(&table, &mut item.columns, &history.scan.columns, &Past::of_versions(&history)?)?;
         let parts: Vec<_> = table.key_columns().filter(|_| table.primary_key.is_some()).collect();
         if keys.len() > parts.len() {
             let message = format!("{}() takes at most {} values of the key of table \"{}\"", function.name(), parts.len(), table.name);

@@ -35,6 +35,7 @@ const EACH: u32 = u32::MAX - 15;
 const EQUAL: u32 = u32::MAX - 16;
 const UNEQUAL: u32 = u32::MAX - 17;
 const SET: u32 = u32::MAX - 18;
+const UNTIL: u32 = u32::MAX - 19;
 
 /// What an expression does with a column of maps that is stored.
 pub(super) enum Use<'e> {
@@ -92,14 +93,38 @@ pub(super) fn read_as_of(columns: &mut [ScopeColumn], time: &Expr) {
     columns.iter_mut().for_each(|column| read_expr_as_of(&mut column.expr, time));
 }
 
-/// The columns of maps of the last item of a scope are read as the statement leaves them.
-pub(super) fn read_as_left(scope: &mut Scope) {
-    let left = Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(true))), SqlType::new(PgType::Bool));
+/// A stored column as of a time, without entries from another one on, in microseconds since 1970.
+pub(super) fn read_until(stored: &mut Expr, time: &Expr, until: u64) {
+    let until = Expr::new(ExprKind::Const(ScalarValue::UInt64(Some(until))), SqlType::new(PgType::Unknown));
+    let kernel: stoa_pg::args::Kernel = Arc::new(|_, _| Err(PgError::internal("a time of entries was asked for as a value")));
+    let ty = time.ty.clone();
+    read_expr_as_of(stored, &internal_call(UNTIL, "until", kernel, vec![time.clone(), until], ty));
+}
+
+/// A time of [`read_until`], and until when there are entries.
+pub(super) fn until_of(time: &Expr) -> Option<(&Expr, u64)> {
+    match call_of(time)? {
+        (UNTIL, [time, Expr { kind: ExprKind::Const(ScalarValue::UInt64(Some(until))), .. }]) => Some((time, *until)),
+        _ => None,
+    }
+}
+
+/// The columns of maps among an item's are read as the statement leaves them.
+pub(super) fn read_as_left(columns: &mut [ScopeColumn]) {
+    columns.iter_mut().for_each(|column| read_expr_as_of(&mut column.expr, &as_left()));
+}
+
+/// The columns of maps of the last item of a scope likewise.
+pub(super) fn read_last_as_left(scope: &mut Scope) {
     if let Some(item) = scope.items.last_mut() {
-        read_as_of(&mut item.columns, &left);
+        read_as_left(&mut item.columns);
     }
     let at = scope.items.len().checked_sub(1);
-    scope.star.iter_mut().filter(|column| column.item == at).for_each(|column| read_expr_as_of(&mut column.expr, &left));
+    scope.star.iter_mut().filter(|column| column.item == at).for_each(|column| read_expr_as_of(&mut column.expr, &as_left()));
+}
+
+fn as_left() -> Expr {
+    Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(true))), SqlType::new(PgType::Bool))
 }
 
 /// Columns of maps in an expression are those of a version of a row, which cannot be read.
@@ -130,6 +155,12 @@ pub(super) fn any_stored(e: &Expr, which: &mut dyn FnMut(&[Expr]) -> bool) -> bo
         });
     });
     found
+}
+
+/// Whether an expression reads columns of maps.
+#[must_use]
+pub fn names_maps(e: &Expr) -> bool {
+    any_stored(e, &mut |_| true)
 }
 
 /// The type of maps of these keys and values.
@@ -165,24 +196,6 @@ pub(super) fn refuse_stored(clause: Clause, e: &Expr) -> PgResult<()> {
     Err(PgError::unsupported(format!("columns of maps cannot be used in {}", clause.name()))
         .detail("Their entries are not part of the row.")
         .hint("Entries are rows of a table of their own, which may have indexes."))
-}
-
-/// 0A000 for a condition on rows of a table, whose columns have their own ids, that asks for its maps: those of a row that is written are not
-/// there yet.
-///
-/// # Errors
-/// See above.
-pub fn refuse_maps_of(table: &TableDescriptor, condition: &Expr) -> PgResult<()> {
-    let own = |args: &[Expr]| {
-        let of = |column: &ColumnDescriptor| is_entries(args, column);
-        table.map_columns().any(of) && matches!(args.get(2).map(|e| &e.kind), Some(ExprKind::Column(id)) if table.is_key(ColumnId(id.0)))
-    };
-    if any_stored(condition, &mut |args| own(args)) {
-        return Err(PgError::unsupported("columns of maps cannot be used in policies")
-            .detail("Their entries are not part of the row.")
-            .hint("ALTER TABLE … ADD COLUMN … FROM DYNAMIC declares an undeclared column, which can be used."));
-    }
-    Ok(())
 }
 
 /// Whether the arguments of a call that stands for a stored column are those of this one.

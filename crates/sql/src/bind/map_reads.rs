@@ -242,10 +242,11 @@ impl Binder<'_> {
             conditions.push(self.operator("=", Some(own.clone()), given.clone())?);
         }
         let sees_own = time.ty.ty == PgType::Bool;
+        let (time, until) = super::map::until_of(time).map_or((time, None), |(time, until)| (time, Some(until)));
         let as_of = (!sees_own && time.ty.ty != PgType::Unknown).then(|| Box::new(time.clone()));
         let (alias, scan_id) = (table.name.clone(), self.new_scan());
         let (key, value) = (key.clone(), value.clone());
-        let scan = TableScan { table, columns, alias, as_of, hints: Vec::new(), scan_id, rows_decided: true, sees_own };
+        let scan = TableScan { table, columns, alias, as_of, until, hints: Vec::new(), scan_id, rows_decided: true, sees_own };
         Ok(EntryScan { scan, condition: and(conditions), key, value })
     }
 }

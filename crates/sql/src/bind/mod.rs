@@ -32,6 +32,7 @@ mod merge;
 pub mod operator_class;
 pub mod outer_join;
 pub mod policy;
+mod promoted;
 pub mod query;
 pub mod resolve;
 pub mod scope;
@@ -242,6 +243,18 @@ pub fn bind_over_all_rows(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult
     })
 }
 
+/// Binds the query as which a condition of a policy is kept, as of no role: for what it depends on.
+///
+/// # Errors
+/// As [`bind_statement`].
+pub fn bind_kept_condition(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult<Bound> {
+    with_marks(ctx, |binder| {
+        binder.all_rows = true;
+        binder.policy_frames.push((0, None));
+        binder.bind_top_query(query)
+    })
+}
+
 /// Binds the query of a materialized view from the text that is kept of it.
 ///
 /// # Errors
@@ -330,7 +343,7 @@ pub fn bind_view_query(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult<(B
     Ok((binder.finish(body)?, meanings))
 }
 
-pub use map::refuse_maps_of;
+pub use map::names_maps;
 
 /// 0A000 if there is a query in an expression of a clause that can have none.
 fn refuse_queries(clause: Clause, syntax: &ast::Expr) -> PgResult<()> {

@@ -7,14 +7,16 @@
 //! that of UPDATE or DELETE, and of SELECT if the statement names their columns; rows that are written pass WITH CHECK, or fail. Of several
 //! permissive policies one must hold, of restrictive ones all.
 
-use super::dml::lookup;
 use super::expr::{and, or};
 use super::function::bool_const;
-use super::scope::{Clause, Scope, ScopeColumn};
+use super::map::{any_stored, of_the_past, read_as_left, read_as_of};
+use super::promoted::Past;
+use super::scope::{Clause, FromItem, Scope, ScopeColumn};
 use super::{Binder, syntax_error};
 use crate::typed::barrier::tells_nothing;
 use crate::typed::tree::{
-    AsksCheck, BoundBody, ColId, Cte, CteBody, Expr, MergeAction, Mutation, MutationKind, OnConflict, PolicyCheck, Rel, RowCheck, TableScan,
+    AsksCheck, BoundBody, ColId, Cte, CteBody, Expr, HistoryScan, MergeAction, Mutation, MutationKind, OnConflict, PolicyCheck, Rel,
+    RowCheck, TableScan,
 };
 use crate::typed::walk;
 use std::collections::HashSet;
@@ -56,6 +58,14 @@ enum Part {
     Using,
     /// WITH CHECK, or USING where there is none.
     Check,
+}
+
+/// Of which rows a condition is asked.
+enum RowsOf<'e> {
+    Now,
+    Past(Past<'e>),
+    /// Those that the statement writes: maps of theirs are what it leaves.
+    Written,
 }
 
 impl Part {
@@ -102,7 +112,7 @@ impl Binder<'_> {
                 self.secure_expr(e)?;
             }
             // Of the past, each version passes by itself.
-            let past = matches!(rel, Rel::History(_));
+            let history = if let Rel::History(history) = &*rel { Some(HistoryScan::clone(history)) } else { None };
             let scan = match rel {
                 Rel::Scan(scan) => Some(&mut **scan),
                 Rel::History(history) => Some(&mut history.scan),
@@ -116,10 +126,15 @@ impl Binder<'_> {
                 let target = uses.target.filter(|(id, _)| *id == scan.scan_id).map(|(_, target)| target.within);
                 let within = target.unwrap_or_else(|| self.scans_within.get(&scan.scan_id).copied().flatten());
                 self.check_entries(&scan.table, within)?;
+                let rows = match (&history, scan.as_of.as_deref()) {
+                    (Some(history), _) => RowsOf::Past(Past::of_versions(history)?),
+                    (None, Some(time)) => RowsOf::Past(Past::At(time)),
+                    (None, None) => RowsOf::Now,
+                };
                 let conditions =
-                    if scan.table.row_security.enabled && !self.all_rows { self.scan_conditions(scan, uses)? } else { Vec::new() };
+                    if scan.table.row_security.enabled && !self.all_rows { self.scan_conditions(scan, &rows, uses)? } else { Vec::new() };
+                let not_ended = self.not_ended(scan)?.filter(|_| history.is_none());
                 scan.rows_decided = !self.all_rows;
-                let not_ended = self.not_ended(scan)?.filter(|_| !past);
                 let mut below = std::mem::replace(rel, Rel::One);
                 if let Some(predicate) = not_ended {
                     below = Rel::Filter { input: Box::new(below), predicate };
@@ -198,7 +213,7 @@ impl Binder<'_> {
     }
 
     /// What rows of a scan must satisfy.
-    fn scan_conditions(&mut self, scan: &TableScan, uses: &ScanUses) -> PgResult<Vec<Expr>> {
+    fn scan_conditions(&mut self, scan: &TableScan, rows: &RowsOf<'_>, uses: &ScanUses) -> PgResult<Vec<Expr>> {
         let target = uses.target.filter(|(id, _)| *id == scan.scan_id).map(|(_, target)| target);
         let within = match target {
             Some(target) => target.within,
@@ -224,7 +239,7 @@ impl Binder<'_> {
                 let oids = group.policies.iter().map(|policy| policy.oid).collect();
                 if !known.contains(&oids) {
                     known.push(oids);
-                    out.push(self.bind_group(&scan.table, &group, Part::Using, within, &scan.columns)?);
+                    out.push(self.bind_group(&scan.table, &group, (Part::Using, rows), within, &scan.columns)?);
                 }
             }
         }
@@ -248,17 +263,36 @@ impl Binder<'_> {
         &mut self,
         table: &Arc<TableDescriptor>,
         group: &Group,
-        part: Part,
+        (part, rows): (Part, &RowsOf<'_>),
         within: Option<Oid>,
         columns: &TableColumns,
     ) -> PgResult<Expr> {
         let mut conditions = Vec::with_capacity(group.policies.len());
         for policy in &group.policies {
             if let Some(condition) = part.of(policy) {
-                conditions.push(self.bind_policy(table, condition, within, columns)?);
+                conditions.push(self.bind_policy(table, condition, rows, within, columns)?);
             }
         }
         Ok(if conditions.is_empty() { bool_const(false) } else { or(conditions) })
+    }
+
+    /// The rows of a table as a condition of a policy names them.
+    ///
+    /// # Errors
+    /// As of a table in FROM.
+    pub(crate) fn rows_of_policy(
+        &mut self,
+        table: &TableDescriptor,
+        columns: &TableColumns,
+        alias: Option<&ast::TableAlias>,
+    ) -> PgResult<FromItem> {
+        let mut visible: Vec<ScopeColumn> = Vec::new();
+        for column in table.visible_columns() {
+            let expr = self.column_of_scan(table, column, columns);
+            visible.push(ScopeColumn { name: column.name.clone(), expr, origin: Some((table.oid, column.id.0)) });
+        }
+        let item = self.item_of_table(table, visible, alias)?;
+        Ok(FromItem { table_oid: Some(table.oid), ..item })
     }
 
     /// A condition of a policy, over columns of its table.
@@ -266,6 +300,7 @@ impl Binder<'_> {
         &mut self,
         table: &Arc<TableDescriptor>,
         condition: &PolicyCondition,
+        rows: &RowsOf<'_>,
         within: Option<Oid>,
         columns: &TableColumns,
     ) -> PgResult<Expr> {
@@ -274,16 +309,21 @@ impl Binder<'_> {
         let (alias, selection) = parsed.first().and_then(|p| condition_of(&p.statement)).ok_or_else(unreadable)?;
         // It stands in the name of whoever the table is used for, and its names were looked up when it was made.
         self.policy_frames.push((self.views.len(), within));
-        // Whoever may use the table need not be allowed to read the columns that its policies do.
-        let own = |c: &stoa_table::catalog::ColumnDescriptor| ScopeColumn {
-            name: c.name.clone(),
-            expr: Expr::column(lookup(columns, c.id), c.ty.clone()),
-            origin: None,
-        };
-        let mut visible: Vec<ScopeColumn> = table.visible_columns().map(own).collect();
-        self.hide_later(&mut visible, Some(alias));
         let (known, mut asked) = (self.ctes.len(), Vec::new());
-        let bound = self.aliased(visible, Some(alias), table.name.clone()).and_then(|item| {
+        let bound = self.rows_of_policy(table, columns, Some(alias)).and_then(|mut item| {
+            match rows {
+                RowsOf::Past(past) => {
+                    match past {
+                        Past::At(time) => read_as_of(&mut item.columns, time),
+                        _ => item.columns.iter_mut().for_each(|column| of_the_past(&mut column.expr)),
+                    }
+                    self.show_past(table, &mut item.columns, columns, past)?;
+                }
+                RowsOf::Written => read_as_left(&mut item.columns),
+                RowsOf::Now => {}
+            }
+            // Whoever may use the table need not be allowed to read the columns that its policies do.
+            item.columns.iter_mut().for_each(|column| column.origin = None);
             let mut scope = Scope::new(Clause::Policy);
             scope.local.extend(columns.iter().map(|(_, id)| *id));
             scope.add_item(item);
@@ -347,9 +387,12 @@ impl Binder<'_> {
             let mut groups = self.groups(&table, role, command, part);
             groups.sort_by_key(|group| group.restrictive);
             for group in groups {
-                let condition = self.bind_group(&table, &group, part, within, &columns)?;
+                let written = matches!(when, PolicyCheck::Inserted | PolicyCheck::Updated);
+                let rows = if written { RowsOf::Written } else { RowsOf::Now };
+                let condition = self.bind_group(&table, &group, (part, &rows), within, &columns)?;
                 let policy = group.policies.first().filter(|_| group.restrictive).map(|policy| policy.name.clone());
-                mutation.checks.checks.push(RowCheck { asks: AsksCheck::Policies { when, policy }, condition });
+                let of_maps = written && any_stored(&condition, &mut |_| true);
+                mutation.checks.checks.push(RowCheck { asks: AsksCheck::Policies { when, policy }, condition, of_maps });
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::map::stored;
 use super::sqlparser_span::Span;
-use crate::typed::tree::{AggregateExpr, ColId, Expr};
+use crate::typed::tree::{AggregateExpr, ColId, Expr, ExprKind};
 use std::collections::HashSet;
 use stoa_pg::SqlType;
 use stoa_table::catalog::{ColumnId, TableDescriptor};
@@ -259,6 +259,22 @@ impl Scope {
             scalar: false,
             lockable: Lockable::default(),
         });
+    }
+}
+
+impl FromItem {
+    /// The columns of relations that its own are made of: most are one, and a column of maps is called by its row's key.
+    pub fn made_of(&self) -> Vec<(ColId, SqlType)> {
+        let mut out = Vec::new();
+        for column in &self.columns {
+            column.expr.any(&mut |e| {
+                if let ExprKind::Column(id) = e.kind {
+                    out.push((id, e.ty.clone()));
+                }
+                false
+            });
+        }
+        out
     }
 }
 

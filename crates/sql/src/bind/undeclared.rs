@@ -175,7 +175,7 @@ impl Binder<'_> {
     }
 
     /// The value of an undeclared column of a row, by the map that has it.
-    fn read_undeclared(&mut self, map: Expr, column: &Undeclared) -> PgResult<Expr> {
+    pub(super) fn read_undeclared(&mut self, map: Expr, column: &Undeclared) -> PgResult<Expr> {
         let name = super::literal::unknown(&column.name);
         let value = self.map_call("map_get", &[map, name])?.ok_or_else(|| PgError::internal("undeclared columns without a map"))?;
         match column.ty.ty {

@@ -130,10 +130,14 @@ impl Target {
     /// (`replaces`), those for the view to show them.
     pub fn view_checks(&self, replaces: bool) -> RowChecks {
         let Some(view) = &self.view else { return RowChecks::default() };
-        let written = |(view, condition): &(String, Expr)| RowCheck { asks: AsksCheck::View(view.clone()), condition: condition.clone() };
+        let written = |(view, condition): &(String, Expr)| RowCheck {
+            asks: AsksCheck::View(view.clone()),
+            condition: condition.clone(),
+            of_maps: false,
+        };
         let shown = |(view, condition): &(String, Expr)| {
             let asks = AsksCheck::Policies { when: PolicyCheck::Shown, policy: Some(view.clone()) };
-            RowCheck { asks, condition: condition.clone() }
+            RowCheck { asks, condition: condition.clone(), of_maps: false }
         };
         let checks: Vec<RowCheck> = view.checks.iter().map(written).chain(view.predicates.iter().filter(|_| replaces).map(shown)).collect();
         if checks.is_empty() { RowChecks::default() } else { RowChecks { columns: view.base.clone(), checks } }

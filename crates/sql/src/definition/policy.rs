@@ -20,19 +20,27 @@ use stoa_syntax::print;
 use stoa_table::catalog::acl::PUBLIC_GRANTEE;
 use stoa_table::catalog::{ColumnId, PolicyCommand, PolicyCondition, PolicyDescriptor, TableDescriptor};
 
-/// A condition over the columns of a table, which a statement calls `name`, as it is kept.
+/// A condition over the columns of a table, which a statement calls `name`, as it is kept; and over undeclared ones, with their types.
 ///
 /// # Errors
 /// What its binding raises: it must be boolean, without aggregates, windows and sets.
-pub fn kept(context: &BindContext<'_>, table: &TableDescriptor, name: &ObjectName, condition: &ast::Expr) -> PgResult<PolicyCondition> {
-    bind_over(context, table, None, condition)?;
+pub fn kept(
+    context: &BindContext<'_>,
+    table: &TableDescriptor,
+    (name, undeclared): (&ObjectName, &[ast::TableAliasColumnDef]),
+    condition: &ast::Expr,
+) -> PgResult<PolicyCondition> {
+    let named = ast::TableAlias { explicit: true, name: quoted(&table.name), columns: undeclared.to_vec(), at: None };
+    let named = Some(named).filter(|_| !undeclared.is_empty());
+    bind_over(context, table, named.as_ref(), condition)?;
     let unreadable = || PgError::internal("a query of our own that is not one");
     let mut parsed = stoa_syntax::parse("SELECT 1 FROM t WHERE true").map_err(crate::bind::syntax_error)?;
     let Some(ast::Statement::Query(query)) = parsed.first_mut().map(|p| &mut p.statement) else { return Err(unreadable()) };
     let ast::SetExpr::Select(select) = &mut *query.body else { return Err(unreadable()) };
-    let Some(ast::TableFactor::Table { name: of, .. }) = select.from.first_mut().map(|item| &mut item.relation) else {
+    let Some(ast::TableFactor::Table { name: of, alias, .. }) = select.from.first_mut().map(|item| &mut item.relation) else {
         return Err(unreadable());
     };
+    *alias = named;
     // Its place in the text tells the table from those that the condition names.
     of.clone_from(name);
     select.selection = Some(condition.clone());
@@ -48,17 +56,16 @@ pub fn kept(context: &BindContext<'_>, table: &TableDescriptor, name: &ObjectNam
 fn bind_over(context: &BindContext<'_>, table: &TableDescriptor, alias: Option<&ast::TableAlias>, condition: &ast::Expr) -> PgResult<Expr> {
     let mut binder = Binder::new(context.clone());
     binder.keep = true;
-    let mut scope = Scope::new(Clause::Policy);
-    scope.add_table(table, &alias.map_or_else(|| table.name.clone(), |alias| fold(&alias.name)), &|id: ColumnId| ColId(id.0));
-    let listed = alias.iter().flat_map(|alias| &alias.columns).map(|column| fold(&column.name));
-    if let Some(item) = scope.items.last_mut() {
-        item.columns.iter_mut().zip(listed.clone()).for_each(|(column, name)| column.name = name);
-    }
-    scope.star.iter_mut().zip(listed).for_each(|(column, name)| column.name = name);
+    let columns: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, ColId(c.id.0))).collect();
     binder.start_ids_behind(table.next_column_id);
+    let mut scope = Scope::new(Clause::Policy);
+    scope.local.extend(columns.iter().map(|(_, id)| *id));
     binder.scopes.push(scope);
+    let item = binder.rows_of_policy(table, &columns, alias)?;
+    if let Some(scope) = binder.scopes.last_mut() {
+        scope.add_item(item);
+    }
     let bound = binder.bind_expr(condition)?;
-    crate::bind::refuse_maps_of(table, &bound)?;
     binder.coerce_bool(bound, "POLICY").map_err(|e| e.at(binder.pos(condition)))
 }
 
@@ -75,7 +82,7 @@ impl Definitions<'_> {
         let context =
             BindContext { catalog: self.catalog, search_path: self.path, eval: self.eval, param_types: &[], text: &condition.sql };
         let bound = bind_over(&context, table, Some(alias), selection)?;
-        let mut asks = false;
+        let mut asks = crate::bind::names_maps(&bound);
         walk::visit_subqueries(&bound, &mut |_| asks = true);
         if !asks {
             let column = |id: ColId| table.column(ColumnId(id.0)).map_or_else(|| "?".into(), |c| quote_name(&c.name));
@@ -83,7 +90,9 @@ impl Definitions<'_> {
         }
         // The table's own columns are called as they are now.
         let now: Vec<String> = table.visible_columns().map(|c| c.name.clone()).collect();
-        let names = alias.columns.iter().map(|column| fold(&column.name)).zip(now).collect();
+        let (undeclared, listed): (Vec<_>, Vec<_>) = alias.columns.iter().partition(|column| column.data_type.is_some());
+        let mut names: Vec<(String, String)> = listed.iter().map(|column| fold(&column.name)).zip(now).collect();
+        names.extend(undeclared.iter().map(|column| (fold(&column.name), fold(&column.name))));
         let mut own = OwnColumns { alias: fold(&alias.name), table: table.name.clone(), names, depth: 0 };
         let ast::Statement::Query(query) = statement else { return Err(unreadable()) };
         shorten(self.catalog, self.path, query);
@@ -115,6 +124,10 @@ impl Definitions<'_> {
 
     fn create_policy(&self, table: &TableDescriptor, name: &str, policy: &PolicyDescriptor) -> PgResult<String> {
         let mut out = format!("CREATE POLICY {} ON {name}", quote_name(&policy.name));
+        let undeclared = undeclared_of(policy)?;
+        if !undeclared.is_empty() {
+            out.push_str(&format!(" ({})", undeclared.join(", ")));
+        }
         if policy.restrictive {
             out.push_str(" AS RESTRICTIVE");
         }
@@ -138,6 +151,22 @@ impl Definitions<'_> {
         }
         Ok(out)
     }
+}
+
+/// The undeclared columns that conditions of a policy name, with their types.
+fn undeclared_of(policy: &PolicyDescriptor) -> PgResult<Vec<String>> {
+    let mut out = Vec::new();
+    for condition in policy.conditions() {
+        let parsed = stoa_syntax::parse(&condition.sql).map_err(crate::bind::syntax_error)?;
+        let Some((alias, _)) = parsed.first().and_then(|p| condition_of(&p.statement)) else { continue };
+        for column in alias.columns.iter().filter(|column| column.data_type.is_some()) {
+            let column = column.to_string();
+            if !out.contains(&column) {
+                out.push(column);
+            }
+        }
+    }
+    Ok(out)
 }
 
 /// What stands in parentheses already stays so.

@@ -253,6 +253,8 @@ pub struct TableScan {
     pub alias: String,
     /// `AS OF SYSTEM TIME`, as an expression without columns.
     pub as_of: Option<Box<Expr>>,
+    /// A time in microseconds since 1970: as of this one, and of later ones, it gives no rows, and need not know the past.
+    pub until: Option<u64>,
     /// What hints say about it.
     pub hints: Vec<stoa_table::access::Hint>,
     /// Which scan of the statement this is: DML names its target by it.
@@ -642,6 +644,8 @@ pub struct RowChecks {
 pub struct RowCheck {
     pub asks: AsksCheck,
     pub condition: Expr,
+    /// It asks for maps of the row that is written: it is computed when their entries are.
+    pub of_maps: bool,
 }
 
 /// Who asks for a check.

@@ -31,7 +31,7 @@ impl Parser<'_> {
     }
 
     /// `(column type, …)`.
-    pub(super) fn undeclared_columns(&mut self) -> Parse<Vec<ast::TableAliasColumnDef>> {
+    pub(crate) fn undeclared_columns(&mut self) -> Parse<Vec<ast::TableAliasColumnDef>> {
         self.expect_token(&Token::LParen)?;
         let columns = self.list(|p| {
             let name = p.ident()?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use stoa_encoding::keyside::raw::delimited_in_order;
 use stoa_pg::items::Class;
 use stoa_pg::{PgType, SqlType};
-use stoa_store::{FamilyId, FamilyOptions, Layout, TableId};
+use stoa_store::{FamilyId, FamilyOptions, Layout, TableId, Timestamp};
 
 /// The OID of a catalog object, unique over all kinds; user objects start at [`FIRST_USER_OID`].
 pub type Oid = u32;
@@ -157,9 +157,9 @@ pub struct ColumnDescriptor {
     /// It was said to be NOT NULL of a table that was there: rows of the past, and those that have ended, may be NULL.
     #[serde(default)]
     pub not_null_later: bool,
-    /// The undeclared column that it was: rows of the past have its values among the entries of the map.
-    #[serde(default)]
-    pub promoted_from: Option<String>,
+    /// The undeclared column that it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promoted: Option<Promotion>,
     /// SQL text of the DEFAULT.
     pub default: Option<String>,
     /// What rows written before the column was added have: the default's value at that time, in text form.
@@ -180,6 +180,19 @@ pub struct ColumnDescriptor {
     /// The collation that COLLATE said, if another than the type's own: to be shown; the order is the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collation: Option<String>,
+}
+
+/// A column that was an undeclared one: before, its values were entries of a map of its table.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Promotion {
+    /// The key of the entries.
+    pub name: String,
+    /// The column of maps.
+    pub map: ColumnId,
+    /// When it was committed, in microseconds since 1970. `None` in the transaction that does it, and in what that stores: the commit of a
+    /// stored row without it is the one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -531,7 +544,7 @@ impl ColumnDescriptor {
             ty,
             not_null: false,
             not_null_later: false,
-            promoted_from: None,
+            promoted: None,
             default: None,
             missing: None,
             generated: None,
@@ -553,6 +566,19 @@ impl ColumnDescriptor {
 }
 
 impl TableDescriptor {
+    /// Whether a column was promoted by a transaction whose commit is not known.
+    #[must_use]
+    pub fn is_undated(&self) -> bool {
+        self.columns.iter().filter_map(|column| column.promoted.as_ref()).any(|promotion| promotion.at.is_none())
+    }
+
+    /// Gives the columns that a transaction has promoted the time of its commit.
+    pub fn date(&mut self, committed: Timestamp) {
+        for promotion in self.columns.iter_mut().filter_map(|column| column.promoted.as_mut()) {
+            promotion.at.get_or_insert(committed.micros());
+        }
+    }
+
     /// Whether rows are cells as HBase has them, of the table's own or of another's.
     #[must_use]
     pub fn is_raw(&self) -> bool {

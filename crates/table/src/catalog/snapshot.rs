@@ -7,6 +7,7 @@ use super::dropped::DroppedTable;
 use super::numbers::Numbers;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
+use stoa_store::Timestamp;
 
 /// Everything that exists in a database at one version, and what all databases share. Cloning copies maps of pointers, not descriptors.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,8 @@ pub struct CatalogSnapshot {
     authority: Arc<Authority>,
     /// Tables that were dropped and can come back.
     dropped: Arc<BTreeMap<Oid, Arc<DroppedTable>>>,
+    /// Tables, dropped ones too, with what is to get the time of the commit that makes it ([`TableDescriptor::date`]).
+    undated: Vec<Oid>,
 }
 
 impl CatalogSnapshot {
@@ -78,6 +81,7 @@ impl CatalogSnapshot {
     }
 
     pub fn put_dropped(&mut self, dropped: Arc<DroppedTable>) {
+        self.undated.extend(dropped.table.is_undated().then(|| dropped.oid()));
         Arc::make_mut(&mut self.dropped).insert(dropped.oid(), dropped);
     }
 
@@ -236,6 +240,7 @@ impl CatalogSnapshot {
         let (oid, schema) = (relation.oid(), relation.schema());
         self.relations_by_name.insert((schema, relation.name().to_owned()), oid);
         if let Relation::Table(table) = &relation {
+            self.undated.extend(table.is_undated().then_some(oid));
             self.tables.insert(oid, Arc::new(table.clone()));
             if let Some(key) = &table.primary_key {
                 self.keys.insert(key.oid, oid);
@@ -247,6 +252,22 @@ impl CatalogSnapshot {
             }
         }
         self.relations.insert(oid, Arc::new(relation));
+    }
+
+    /// Notes when the changes of a transaction were committed.
+    pub(crate) fn date(&mut self, committed: Timestamp) {
+        for oid in std::mem::take(&mut self.undated) {
+            if let Some(Relation::Table(table)) = self.relations.get(&oid).map(|relation| &**relation) {
+                let mut table = table.clone();
+                table.date(committed);
+                self.put_relation(Relation::Table(table));
+            }
+            if let Some(dropped) = self.dropped.get(&oid) {
+                let mut dropped = DroppedTable::clone(dropped);
+                dropped.table.date(committed);
+                self.put_dropped(Arc::new(dropped));
+            }
+        }
     }
 
     pub fn remove_relation(&mut self, oid: Oid) {

@@ -42,7 +42,7 @@ use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_store::{
     CellRef, Commit, Durability, FamilyId, FamilyOptions, FamilySchema, KeyRange, Mutations, ReadSpec, ScanSpec, Store, TableId,
-    TableSchema,
+    TableSchema, Timestamp,
 };
 
 /// The version of what is stored.
@@ -226,7 +226,7 @@ fn split_stored_key(key: &[u8]) -> (Oid, &[u8]) {
 /// # Errors
 /// The store failed.
 pub async fn keys_of_database(store: &dyn Store, database: Oid) -> PgResult<Vec<Vec<u8>>> {
-    let all = rows(store).await?.into_iter().map(|(key, _)| key);
+    let all = rows(store).await?.into_iter().map(|(key, ..)| key);
     Ok(all.filter(|key| Kind::of(key) == Some(Kind::OfDatabase) && split_stored_key(key).0 == database).collect())
 }
 
@@ -434,7 +434,8 @@ fn read_spec(store: &dyn Store) -> ReadSpec {
     }
 }
 
-pub async fn rows(store: &dyn Store) -> PgResult<Vec<(Vec<u8>, Vec<u8>)>> {
+/// All rows of the catalog: the key, the cell, and when it was committed.
+pub async fn rows(store: &dyn Store) -> PgResult<Vec<(Vec<u8>, Vec<u8>, Timestamp)>> {
     const BATCH: usize = 1024;
     let spec = ScanSpec { read: read_spec(store), range: KeyRange::all(), reverse: false, limit: None, fill_cache: false };
     let mut scan = store.scan(spec).await.map_err(store_error)?;
@@ -442,7 +443,7 @@ pub async fn rows(store: &dyn Store) -> PgResult<Vec<(Vec<u8>, Vec<u8>)>> {
     loop {
         let mut sink = |key: &[u8], cells: &[CellRef<'_>]| {
             if let Some(cell) = cells.first() {
-                out.push((key.to_vec(), cell.value.to_vec()));
+                out.push((key.to_vec(), cell.value.to_vec(), cell.timestamp));
             }
             ControlFlow::Continue(())
         };
@@ -515,7 +516,7 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
     let mut stored_roles: Vec<Oid> = Vec::new();
     let mut sequences: Vec<Oid> = Vec::new();
     let mut stored: BTreeMap<Oid, Stored> = BTreeMap::new();
-    for (stored_key, value) in rows(&**store).await? {
+    for (stored_key, value, committed) in rows(&**store).await? {
         let (database, key) = split_stored_key(&stored_key);
         let oid = id_of_key(key);
         let of = stored.entry(database).or_default();
@@ -523,9 +524,19 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
             (Some(Kind::Schema), Some(_)) => of.schemas.push(decode(&value)?),
             // That of the table of large objects, which is no relation.
             (Some(Kind::Relation), Some(oid)) if oid < FIRST_USER_OID => {}
-            (Some(Kind::Relation), Some(_)) => of.relations.push(decode(&value)?),
+            (Some(Kind::Relation), Some(_)) => {
+                let mut relation = decode(&value)?;
+                if let Relation::Table(table) = &mut relation {
+                    table.date(committed);
+                }
+                of.relations.push(relation);
+            }
             (Some(Kind::Defaults), _) => of.defaults.push(decode(&value)?),
-            (Some(Kind::Dropped), Some(_)) => of.dropped.push(decode(&value)?),
+            (Some(Kind::Dropped), Some(_)) => {
+                let mut dropped: DroppedTable = decode(&value)?;
+                dropped.table.date(committed);
+                of.dropped.push(dropped);
+            }
             (Some(Kind::Rights), _) => match rights_of_key(key) {
                 Some(RightsOf::Database(oid)) => drop(shared.rights.insert(oid, Arc::new(decode(&value)?))),
                 Some(rights) => of.rights.push((rights, decode(&value)?)),
@@ -683,6 +694,30 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_promotion_has_the_time_of_the_row_that_was_stored_without_one() {
+        let store: Arc<dyn Store> = Arc::new(ModelStore::default());
+        crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
+        let int = stoa_pg::SqlType::new(stoa_pg::PgType::Int4);
+        let mut table = crate::row::samples::table(&[("id", int)], &[(0, false)], &[(stoa_store::Layout::Packed, &[])]);
+        (table.oid, table.storage) = (20_000, TableId(77));
+        store.create_table(&crate::row::RowCodec::table_schema(&table)).await.unwrap();
+        let column = table.columns.last_mut().unwrap();
+        column.promoted = Some(crate::catalog::Promotion { name: "n".into(), map: column.id, at: None });
+        let promoted = |catalog: &CatalogSnapshot| catalog.table(20_000).unwrap().columns.last().unwrap().promoted.clone().unwrap().at;
+        put(&*store, &relation_key(20_000), &encode_relation(&Relation::Table(table)).unwrap()).await.unwrap();
+        let written = store.snapshot().timestamp().micros();
+        let first = crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
+        let at = promoted(&first).unwrap();
+        assert!(at > 0 && at <= written);
+        // What is stored with a time keeps it.
+        put(&*store, &relation_key(20_000), &encode_relation(&Relation::Table(first.table(20_000).unwrap().clone())).unwrap())
+            .await
+            .unwrap();
+        let second = crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
+        assert_eq!(promoted(&second), Some(at));
+    }
+
+    #[tokio::test]
     async fn tables_that_can_come_back_stay() {
         let store: Arc<dyn Store> = Arc::new(ModelStore::default());
         crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
@@ -816,7 +851,7 @@ mod tests {
         make_database(&*store, 20_000).await;
         // They read rights of whatever kind, and know no version 8.
         let rows = rows(&*store).await.unwrap();
-        assert!(rows.iter().any(|(key, cell)| Kind::of(key) == Some(Kind::Rights) && cell.first() == Some(&8)));
+        assert!(rows.iter().any(|(key, cell, _)| Kind::of(key) == Some(Kind::Rights) && cell.first() == Some(&8)));
         let first = RightsOf::Database(FIRST_DATABASE);
         assert_eq!(encode_rights(first, &Rights::of(10)).unwrap()[0], VERSION);
         assert_eq!((rights_of_key(&rights_key(first)), rights_key(first)[2..].to_vec()), (Some(first), vec![0; 4]));

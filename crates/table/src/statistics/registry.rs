@@ -39,7 +39,7 @@ impl Registry {
     pub async fn load(tables: &Tables, exists: impl Fn(Oid) -> bool) -> PgResult<Self> {
         let store = tables.store();
         let out = Self::default();
-        for (key, value) in rows(&**store).await? {
+        for (key, value, _) in rows(&**store).await? {
             let Some(table) = Kind::Statistics.id_in(&key) else { continue };
             match decode::<TableStatistics>(&value) {
                 Ok(statistics) if exists(table) => {

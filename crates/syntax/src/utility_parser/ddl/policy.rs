@@ -1,11 +1,12 @@
 //! The grammar of policies, and of row-level security in ALTER TABLE.
 
-use crate::ast::Expr;
+use crate::ast::{Expr, TableAliasColumnDef};
 use crate::ddl::{AlterAction, Ddl};
 use crate::error::SyntaxError;
 use crate::grammar::{Parse, Parser};
 use crate::policy::{PolicyStatement, PolicyWord, RowSecurityChange};
 use crate::rights::RoleRef;
+use sqlparser::tokenizer::Token;
 
 impl Parser<'_> {
     /// Behind CREATE POLICY.
@@ -13,11 +14,16 @@ impl Parser<'_> {
         let name = self.name()?;
         self.expect("on")?;
         let table = self.object_name()?;
+        let undeclared = self.undeclared_of_policy()?;
         let restrictive = self.keyword("as") && self.restricts()?;
         let command = if self.keyword("for") { self.policy_word()? } else { PolicyWord::All };
         let roles = self.policy_roles()?.unwrap_or_else(|| vec![RoleRef::Public]);
         let (using, check) = self.policy_conditions()?;
-        Ok(Ddl::Policy(PolicyStatement::Create { name, table, restrictive, command, roles, using, check }))
+        Ok(Ddl::Policy(PolicyStatement::Create { name, table, undeclared, restrictive, command, roles, using, check }))
+    }
+
+    fn undeclared_of_policy(&mut self) -> Parse<Vec<TableAliasColumnDef>> {
+        if self.peek(0) == Some(&Token::LParen) { self.undeclared_columns() } else { Ok(Vec::new()) }
     }
 
     fn restricts(&mut self) -> Parse<bool> {
@@ -70,9 +76,10 @@ impl Parser<'_> {
             self.expect("to")?;
             return Ok(Ddl::Policy(PolicyStatement::Rename { name, table, new: self.name()? }));
         }
+        let undeclared = self.undeclared_of_policy()?;
         let roles = self.policy_roles()?;
         let (using, check) = self.policy_conditions()?;
-        Ok(Ddl::Policy(PolicyStatement::Alter { name, table, roles, using, check }))
+        Ok(Ddl::Policy(PolicyStatement::Alter { name, table, undeclared, roles, using, check }))
     }
 
     /// Behind DROP POLICY.

@@ -128,9 +128,10 @@ impl Transaction {
                 let publishing = self.transactions.services().publication().begin().await;
                 match replayed(&private, publishing.newest(self.transactions.database()), || publishing.all()) {
                     Err(error) => Err(error),
-                    Ok(newest) => {
+                    Ok(mut newest) => {
                         let outcome = self.commit_store(&writes, durability).await;
-                        if outcome.is_ok() {
+                        if let Ok(committed) = &outcome {
+                            committed.iter().for_each(|at| newest.date(*at));
                             publishing.publish(newest).await;
                         }
                         outcome
