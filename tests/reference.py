@@ -101,9 +101,10 @@ def functions(session):
     rows = session.run(
         "SELECT p.proname, (SELECT string_agg(t.typname, ', ' ORDER BY u.n) FROM unnest(p.proargtypes) WITH ORDINALITY u(o, n) JOIN pg_type t ON t.oid = u.o), "
         "p.prokind, p.proretset, p.provariadic, p.provolatile, format_type(p.prorettype, NULL), (SELECT typname FROM pg_type WHERE oid = p.prorettype), d.description "
-        "FROM pg_proc p JOIN pg_namespace s ON s.oid = p.pronamespace LEFT JOIN pg_description d ON d.objoid = p.oid WHERE s.nspname = 'pg_catalog'"
-        # The functions by which types are read and written are listed for clients, and not called.
+        "FROM pg_proc p JOIN pg_namespace s ON s.oid = p.pronamespace LEFT JOIN pg_description d ON d.objoid = p.oid WHERE s.nspname IN ('pg_catalog', 'information_schema')"
+        # The functions by which types are read and written, and access methods and languages used, are listed for clients, and not called.
         " AND NOT EXISTS (SELECT FROM pg_type t WHERE p.oid IN (t.typinput, t.typoutput, t.typreceive, t.typsend, t.typmodin, t.typmodout, t.typanalyze, t.typsubscript))"
+        " AND p.oid NOT IN (SELECT amhandler FROM pg_am UNION SELECT lanvalidator FROM pg_language)"
     )
     sections, without = {}, []
     for name, args, kind, returns_set, variadic, volatility, result, typname, what in rows:

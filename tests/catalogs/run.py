@@ -91,7 +91,7 @@ class Side:
         if ty in OID_TYPES and text.isdigit() and (int(text) >= FIRST_OID or int(text) in self.names):
             return self.names.get(int(text), "<unknown>")
         if everywhere:
-            text = re.sub(r"(?<![\w.])\d{5,9}(?![\w.])", lambda oid: self.names.get(int(oid[0]), oid[0]) if int(oid[0]) >= FIRST_OID else oid[0], text)
+            text = re.sub(r"(?<![\w.])\d{5,10}(?![\w.])", lambda oid: self.names.get(int(oid[0]), oid[0]) if int(oid[0]) >= FIRST_OID else oid[0], text)
         text = re.sub(rf"\b{re.escape(self.database)}\b", "<database>", text)
         return re.sub(rf"\b{re.escape(self.who)}\b", "<superuser>", text)
 

@@ -49,6 +49,8 @@ POOL = {
                     "'1970-01-01+00'", "'2024-07-01 00:00+02'", "'1850-06-01 12:00+00'"],
     "interval": ["'0'", "'1 day'", "'-1 mon 2 days -03:04:05.678'", "'1 year 2 mons'", "'25:00:00'", "'-00:00:01'", "'100 years'", "'1 week'", "'30 days'",
                  "'0.5 days'", "'P1Y2M3DT4H5M6S'"],
+    "bit": ["B'1'", "B'101'", "B'0'", "X'F0'", "B''", "B'10101010101010101'"],
+    "varbit": ["B'1'", "B'0011'", "B''", "X'0F'"],
     "uuid": ["'00000000-0000-0000-0000-000000000000'", "'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'"],
     "json": ["'null'", "'{}'", "'[]'", "'1'", "'\"s\"'", "'{\"a\": 1, \"b\": [1, 2, {\"c\": null}]}'", "'[1, \"two\", null, true]'", "'{\"a\":1,\"a\":2}'",
              "'[{\"a\":1},{\"a\":2,\"b\":\"x\"}]'", "' { \"k\" : \"v\\u00e9\" } '"],
@@ -99,6 +101,7 @@ def signatures(stoa, oracle):
     sql = f"SELECT p.proname, {types}, p.prokind, p.proretset, p.provariadic, (SELECT typname FROM pg_type WHERE oid = p.prorettype) FROM pg_proc p JOIN pg_namespace s ON s.oid = p.pronamespace WHERE s.nspname = 'pg_catalog'"
     # The functions by which types are read and written are listed for clients, and not called.
     sql += " AND NOT EXISTS (SELECT FROM pg_type t WHERE p.oid IN (t.typinput, t.typoutput, t.typreceive, t.typsend, t.typmodin, t.typmodout, t.typanalyze, t.typsubscript))"
+    sql += " AND p.oid NOT IN (SELECT amhandler FROM pg_am UNION SELECT lanvalidator FROM pg_language)"
     theirs = {(n, a or ""): (k, s, v, r) for n, a, k, s, v, r in oracle.all(sql)}
     state, _, rows, message = stoa.run(sql)
     if not rows:

@@ -8,6 +8,7 @@
 
 pub mod args;
 pub mod casts;
+pub mod collation;
 pub mod context;
 pub mod error;
 pub mod functions;

@@ -71,6 +71,32 @@ fn forms(line: &'static str) -> Option<TypeForms> {
     })
 }
 
+/// Types that PostgreSQL has and Stoa has not, by their OIDs: the OID of their arrays, their names and how these are shown.
+static ELSEWHERE: LazyLock<Vec<(u32, u32, &'static str, &'static str)>> = LazyLock::new(|| {
+    let line = |line: &'static str| {
+        let mut fields = line.split('\t');
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?, fields.next()?, fields.next()?))
+    };
+    include_str!("type_functions/elsewhere.tsv").lines().filter_map(line).collect()
+});
+
+/// The OID of a type that only PostgreSQL has, or of arrays of it, by its name: what clients compare OIDs with.
+#[must_use]
+pub fn elsewhere_named(text: &str) -> Option<u32> {
+    let text = text.trim().to_lowercase();
+    let text = text.strip_prefix("pg_catalog.").unwrap_or(&text);
+    let (name, is_array) = text.strip_suffix("[]").map_or((text, false), |element| (element, true));
+    let (oid, array, ..) = ELSEWHERE.iter().find(|(.., name_, shown)| *name_ == name || *shown == name)?;
+    Some(if is_array { *array } else { *oid }).filter(|oid| *oid != 0)
+}
+
+/// How the name of a type that only PostgreSQL has is shown.
+#[must_use]
+pub fn elsewhere(oid: u32) -> Option<String> {
+    let (own, _, _, shown) = ELSEWHERE.iter().find(|(own, array, ..)| *own == oid || *array == oid && oid != 0)?;
+    Some(if *own == oid { (*shown).to_owned() } else { format!("{shown}[]") })
+}
+
 /// All functions, in the order of their OIDs.
 #[must_use]
 pub fn all() -> &'static [TypeFunction] {

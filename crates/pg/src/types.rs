@@ -51,6 +51,13 @@ pub enum PgType {
     Regnamespace,
     Regrole,
     Regconfig,
+    Regoper,
+    Regoperator,
+    Regcollation,
+    /// `bit(n)`: as the text of its digits.
+    Bit,
+    /// `bit varying(n)`: likewise.
+    Varbit,
     Int2Vector,
     OidVector,
     Tsvector,
@@ -148,8 +155,12 @@ type_table! {
     Timestamptz, 1184, 1185, "timestamptz", "timestamp with time zone", 'D', true, 8;
     Interval, 1186, 1187, "interval", "interval", 'T', true, 16;
     Timetz, 1266, 1270, "timetz", "time with time zone", 'D', false, 12;
+    Bit, 1560, 1561, "bit", "bit", 'V', false, -1;
+    Varbit, 1562, 1563, "varbit", "bit varying", 'V', true, -1;
     Numeric, 1700, 1231, "numeric", "numeric", 'N', false, -1;
     Regprocedure, 2202, 2207, "regprocedure", "regprocedure", 'N', false, 4;
+    Regoper, 2203, 2208, "regoper", "regoper", 'N', false, 4;
+    Regoperator, 2204, 2209, "regoperator", "regoperator", 'N', false, 4;
     Regclass, 2205, 2210, "regclass", "regclass", 'N', false, 4;
     Regtype, 2206, 2211, "regtype", "regtype", 'N', false, 4;
     Cstring, 2275, 1263, "cstring", "cstring", 'P', false, -2;
@@ -167,6 +178,7 @@ type_table! {
     Jsonpath, 4072, 4073, "jsonpath", "jsonpath", 'U', false, -1;
     Regnamespace, 4089, 4090, "regnamespace", "regnamespace", 'N', false, 4;
     Regrole, 4096, 4097, "regrole", "regrole", 'N', false, 4;
+    Regcollation, 4191, 4192, "regcollation", "regcollation", 'N', false, 4;
     AnyCompatible, 5077, 0, "anycompatible", "anycompatible", 'P', false, 4;
     AnyCompatibleArray, 5078, 0, "anycompatiblearray", "anycompatiblearray", 'P', false, -1;
 }
@@ -373,6 +385,9 @@ impl PgType {
                 | PgType::Regnamespace
                 | PgType::Regrole
                 | PgType::Regconfig
+                | PgType::Regoper
+                | PgType::Regoperator
+                | PgType::Regcollation
         )
     }
 
@@ -603,6 +618,7 @@ pub fn format_type(ty: &PgType, typmod: i32) -> String {
         PgType::Timetz if typmod >= 0 => format!("time({typmod}) with time zone"),
         PgType::Timestamp if typmod >= 0 => format!("timestamp({typmod}) without time zone"),
         PgType::Timestamptz if typmod >= 0 => format!("timestamp({typmod}) with time zone"),
+        PgType::Bit | PgType::Varbit if typmod > 0 => format!("{}({typmod})", ty.base_info().map_or("", |i| i.sql_name)),
         PgType::Interval if typmod >= 0 => crate::values::interval::format_typmod(typmod),
         other => other.base_info().map_or_else(|| "???".into(), |i| i.sql_name.into()),
     }
@@ -621,6 +637,7 @@ pub fn type_by_name(name: &str) -> Option<PgType> {
         "float" | "double precision" | "double" => PgType::Float8,
         "decimal" | "dec" => PgType::Numeric,
         "character varying" | "char varying" => PgType::Varchar,
+        "bit varying" => PgType::Varbit,
         "string" => PgType::Text,
         "binary" | "blob" => PgType::Bytea,
         "varchar2" => PgType::Varchar,

@@ -192,3 +192,43 @@ SELECT tc.table_schema, tc.table_name, tc.constraint_name, cc.check_clause FROM 
 
 -- jOOQ: keys in their order
 SELECT k.table_name, k.constraint_name, k.column_name, k.ordinal_position, k.position_in_unique_constraint, tc.constraint_type, tc.is_deferrable, tc.initially_deferred, rc.match_option, rc.update_rule, rc.delete_rule, rc.unique_constraint_name FROM information_schema.key_column_usage k JOIN information_schema.table_constraints tc USING (constraint_schema, constraint_name) LEFT JOIN information_schema.referential_constraints rc USING (constraint_schema, constraint_name) WHERE k.table_schema = 'app' ORDER BY 1, 2, 4
+
+-- DataGrip: what changed since a transaction
+SELECT c.relname, c.relacl::text FROM pg_catalog.pg_class c WHERE c.relnamespace = 'app'::regnamespace AND c.relkind IN ('r', 'v') AND pg_catalog.age(c.xmin) <= pg_catalog.age('3'::varchar::xid);
+
+-- DataGrip: operators of constraints
+SELECT conname, conkey, confkey, conexclop::int[] AS excluded, ARRAY(SELECT o::regoper::varchar FROM unnest(conexclop) o) AS named FROM pg_constraint WHERE connamespace = 'app'::regnamespace;
+
+-- DataGrip: keys of indexes
+SELECT i.indexrelid::regclass::text AS index, k, x.collname, i.indoption[k - 1] AS option, pg_get_indexdef(i.indexrelid, k::int, true) AS key
+FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid CROSS JOIN unnest(i.indkey) WITH ORDINALITY u (n, k) LEFT JOIN pg_collation x ON x.oid = i.indcollation[k - 1]
+WHERE c.relnamespace = 'app'::regnamespace;
+
+-- DataGrip: access methods with their handlers
+SELECT a.amname, p.proname, n.nspname, a.amtype FROM pg_am a JOIN pg_proc p ON p.oid = a.amhandler::oid JOIN pg_namespace n ON n.oid = p.pronamespace WHERE a.amname IN ('heap', 'btree', 'gin');
+
+-- DBeaver: what an aggregate is
+SELECT (pg_identify_object('pg_proc'::regclass, a.aggfnoid, 0)).identity, a.aggkind FROM pg_aggregate a WHERE a.aggfnoid = 'bool_or'::regproc;
+
+-- DBeaver: languages
+SELECT lanname, lanispl, lanpltrusted, lanplcallfoid, laninline FROM pg_language WHERE lanname <> 'plpgsql';
+
+-- PostgREST: types that take any length, and those of functions that are left out
+SELECT t::text, format_type(t::oid, -1) FROM unnest('{bit,bit[],character,character[],xml,trigger,json}'::regtype[]) t;
+
+-- PostgREST: which columns of tables the columns of views are
+SELECT v.relname, m.n, t.relname AS of, m.c[2]::int AS number FROM pg_rewrite r JOIN pg_class v ON v.oid = r.ev_class
+CROSS JOIN regexp_matches(r.ev_action::text, ':resorigtbl ([0-9]+) :resorigcol ([0-9]+) :resjunk false', 'g') WITH ORDINALITY m (c, n)
+LEFT JOIN pg_class t ON t.oid = m.c[1]::oid WHERE v.relnamespace = 'app'::regnamespace AND v.relkind = 'v';
+
+-- Hasura: a table as a document
+SELECT t.relname, jsonb_build_object(
+    'columns', (SELECT jsonb_agg(jsonb_build_object('name', a.attname, 'type', y.typname, 'may_be_null', NOT a.attnotnull, 'written', NOT (a.attidentity = 'a' OR a.attgenerated = 's')) ORDER BY a.attnum)
+                FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid WHERE a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped),
+    'key', (SELECT jsonb_agg(a.attname) FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) WHERE i.indrelid = t.oid AND i.indisprimary),
+    'written', (pg_relation_is_updatable(t.oid, true) & 12) = 12)::json AS document
+FROM jsonb_to_recordset('[{"schema": "app", "name": "orders"}, {"schema": "app", "name": "open_orders"}]') AS wanted (schema text, name text)
+JOIN pg_namespace n ON n.nspname = wanted.schema JOIN pg_class t ON t.relnamespace = n.oid AND t.relname = wanted.name;
+
+-- PostGraphile: what triggers wait for
+SELECT tgname, CASE WHEN tgtype::int4::bit(8) & 4::bit(8) = 4::bit(8) THEN 'insert' END AS insert, (28::bit(7) & tgtype::int4::bit(7))::int AS events FROM pg_trigger WHERE NOT tgisinternal;

@@ -3307,3 +3307,743 @@ WHERE c.relkind IN ('r','v','m','S','f','p')
   AND c.relname OPERATOR(pg_catalog.~) '^(customer)$' COLLATE pg_catalog.default
   AND n.nspname OPERATOR(pg_catalog.~) '^(app)$' COLLATE pg_catalog.default
 ORDER BY 1, 2
+--- \d+ app.customer_name 1
+SELECT c.oid,
+  n.nspname,
+  c.relname
+FROM pg_catalog.pg_class c
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relname OPERATOR(pg_catalog.~) '^(customer_name)$' COLLATE pg_catalog.default
+  AND n.nspname OPERATOR(pg_catalog.~) '^(app)$' COLLATE pg_catalog.default
+ORDER BY 2, 3
+--- \d+ app.customer_name 2
+SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, pg_catalog.array_to_string(c.reloptions || array(select 'toast.' || x from pg_catalog.unnest(tc.reloptions) x), ', ')
+, c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
+FROM pg_catalog.pg_class c
+ LEFT JOIN pg_catalog.pg_class tc ON (c.reltoastrelid = tc.oid)
+LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
+WHERE c.oid = '<relation app.customer_name>'
+--- \d+ app.customer_name 3
+SELECT a.attname,
+  pg_catalog.format_type(a.atttypid, a.atttypmod),
+  CASE WHEN a.attnum <= (SELECT i.indnkeyatts FROM pg_catalog.pg_index i WHERE i.indexrelid = '<relation app.customer_name>') THEN 'yes' ELSE 'no' END AS is_key,
+  pg_catalog.pg_get_indexdef(a.attrelid, a.attnum, TRUE) AS indexdef,
+  a.attstorage,
+  CASE WHEN a.attstattarget=-1 THEN NULL ELSE a.attstattarget END AS attstattarget
+FROM pg_catalog.pg_attribute a
+WHERE a.attrelid = '<relation app.customer_name>' AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY a.attnum
+--- \d+ app.line_sku 1
+SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, pg_catalog.array_to_string(c.reloptions || array(select 'toast.' || x from pg_catalog.unnest(tc.reloptions) x), ', ')
+, c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
+FROM pg_catalog.pg_class c
+ LEFT JOIN pg_catalog.pg_class tc ON (c.reltoastrelid = tc.oid)
+LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
+WHERE c.oid = '<relation app.line_sku>'
+--- \d+ app.line_sku 2
+SELECT a.attname,
+  pg_catalog.format_type(a.atttypid, a.atttypmod),
+  CASE WHEN a.attnum <= (SELECT i.indnkeyatts FROM pg_catalog.pg_index i WHERE i.indexrelid = '<relation app.line_sku>') THEN 'yes' ELSE 'no' END AS is_key,
+  pg_catalog.pg_get_indexdef(a.attrelid, a.attnum, TRUE) AS indexdef,
+  a.attstorage,
+  CASE WHEN a.attstattarget=-1 THEN NULL ELSE a.attstattarget END AS attstattarget
+FROM pg_catalog.pg_attribute a
+WHERE a.attrelid = '<relation app.line_sku>' AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY a.attnum
+--- \d pg_catalog.pg_stat_ssl 1
+SELECT c.oid,
+  n.nspname,
+  c.relname
+FROM pg_catalog.pg_class c
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relname OPERATOR(pg_catalog.~) '^(pg_stat_ssl)$' COLLATE pg_catalog.default
+  AND n.nspname OPERATOR(pg_catalog.~) '^(pg_catalog)$' COLLATE pg_catalog.default
+ORDER BY 2, 3
+--- \d pg_catalog.pg_stat_ssl 2
+SELECT c.relchecks, c.relkind, c.relhasindex, c.relhasrules, c.relhastriggers, c.relrowsecurity, c.relforcerowsecurity, false AS relhasoids, c.relispartition, '', c.reltablespace, CASE WHEN c.reloftype = 0 THEN '' ELSE c.reloftype::pg_catalog.regtype::pg_catalog.text END, c.relpersistence, c.relreplident, am.amname
+FROM pg_catalog.pg_class c
+ LEFT JOIN pg_catalog.pg_class tc ON (c.reltoastrelid = tc.oid)
+LEFT JOIN pg_catalog.pg_am am ON (c.relam = am.oid)
+WHERE c.oid = '12249'
+--- \d pg_catalog.pg_stat_ssl 3
+SELECT a.attname,
+  pg_catalog.format_type(a.atttypid, a.atttypmod),
+  (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid, true)
+   FROM pg_catalog.pg_attrdef d
+   WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.atthasdef),
+  a.attnotnull,
+  (SELECT c.collname FROM pg_catalog.pg_collation c, pg_catalog.pg_type t
+   WHERE c.oid = a.attcollation AND t.oid = a.atttypid AND a.attcollation <> t.typcollation) AS attcollation,
+  a.attidentity,
+  a.attgenerated
+FROM pg_catalog.pg_attribute a
+WHERE a.attrelid = '12249' AND a.attnum > 0 AND NOT a.attisdropped
+ORDER BY a.attnum
+--- \dAc btree int4 1
+SELECT
+  am.amname AS "AM",
+  pg_catalog.format_type(c.opcintype, NULL) AS "Input type",
+  CASE
+    WHEN c.opckeytype <> 0 AND c.opckeytype <> c.opcintype
+    THEN pg_catalog.format_type(c.opckeytype, NULL)
+    ELSE NULL
+  END AS "Storage type",
+  CASE
+    WHEN pg_catalog.pg_opclass_is_visible(c.oid)
+    THEN pg_catalog.format('%I', c.opcname)
+    ELSE pg_catalog.format('%I.%I', n.nspname, c.opcname)
+  END AS "Operator class",
+  (CASE WHEN c.opcdefault
+    THEN 'yes'
+    ELSE 'no'
+  END) AS "Default?"
+FROM pg_catalog.pg_opclass c
+  LEFT JOIN pg_catalog.pg_am am on am.oid = c.opcmethod
+  LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.opcnamespace
+  LEFT JOIN pg_catalog.pg_type t ON t.oid = c.opcintype
+  LEFT JOIN pg_catalog.pg_namespace tn ON tn.oid = t.typnamespace
+WHERE am.amname OPERATOR(pg_catalog.~) '^(btree)$' COLLATE pg_catalog.default
+  AND (t.typname OPERATOR(pg_catalog.~) '^(int4)$' COLLATE pg_catalog.default
+        OR pg_catalog.format_type(t.oid, NULL) OPERATOR(pg_catalog.~) '^(int4)$' COLLATE pg_catalog.default)
+  AND pg_catalog.pg_type_is_visible(t.oid)
+ORDER BY 1, 2, 4
+--- \dAf btree 1
+SELECT
+  am.amname AS "AM",
+  CASE
+    WHEN pg_catalog.pg_opfamily_is_visible(f.oid)
+    THEN pg_catalog.format('%I', f.opfname)
+    ELSE pg_catalog.format('%I.%I', n.nspname, f.opfname)
+  END AS "Operator family",
+  (SELECT
+     pg_catalog.string_agg(pg_catalog.format_type(oc.opcintype, NULL), ', ')
+   FROM pg_catalog.pg_opclass oc
+   WHERE oc.opcfamily = f.oid) "Applicable types"
+FROM pg_catalog.pg_opfamily f
+  LEFT JOIN pg_catalog.pg_am am on am.oid = f.opfmethod
+  LEFT JOIN pg_catalog.pg_namespace n ON n.oid = f.opfnamespace
+WHERE am.amname OPERATOR(pg_catalog.~) '^(btree)$' COLLATE pg_catalog.default
+ORDER BY 1, 2
+--- \dAf+ gin 1
+SELECT
+  am.amname AS "AM",
+  CASE
+    WHEN pg_catalog.pg_opfamily_is_visible(f.oid)
+    THEN pg_catalog.format('%I', f.opfname)
+    ELSE pg_catalog.format('%I.%I', n.nspname, f.opfname)
+  END AS "Operator family",
+  (SELECT
+     pg_catalog.string_agg(pg_catalog.format_type(oc.opcintype, NULL), ', ')
+   FROM pg_catalog.pg_opclass oc
+   WHERE oc.opcfamily = f.oid) "Applicable types",
+  pg_catalog.pg_get_userbyid(f.opfowner) AS "Owner"
+
+FROM pg_catalog.pg_opfamily f
+  LEFT JOIN pg_catalog.pg_am am on am.oid = f.opfmethod
+  LEFT JOIN pg_catalog.pg_namespace n ON n.oid = f.opfnamespace
+WHERE am.amname OPERATOR(pg_catalog.~) '^(gin)$' COLLATE pg_catalog.default
+ORDER BY 1, 2
+--- \dAo btree integer_ops 1
+SELECT
+  am.amname AS "AM",
+  CASE
+    WHEN pg_catalog.pg_opfamily_is_visible(of.oid)
+    THEN pg_catalog.format('%I', of.opfname)
+    ELSE pg_catalog.format('%I.%I', nsf.nspname, of.opfname)
+  END AS "Operator family",
+  o.amopopr::pg_catalog.regoperator AS "Operator"
+,  o.amopstrategy AS "Strategy",
+  CASE o.amoppurpose
+    WHEN 'o' THEN 'ordering'
+    WHEN 's' THEN 'search'
+  END AS "Purpose"
+FROM pg_catalog.pg_amop o
+  LEFT JOIN pg_catalog.pg_opfamily of ON of.oid = o.amopfamily
+  LEFT JOIN pg_catalog.pg_am am ON am.oid = of.opfmethod AND am.oid = o.amopmethod
+  LEFT JOIN pg_catalog.pg_namespace nsf ON of.opfnamespace = nsf.oid
+WHERE am.amname OPERATOR(pg_catalog.~) '^(btree)$' COLLATE pg_catalog.default
+  AND of.opfname OPERATOR(pg_catalog.~) '^(integer_ops)$' COLLATE pg_catalog.default
+ORDER BY 1, 2,
+  o.amoplefttype = o.amoprighttype DESC,
+  pg_catalog.format_type(o.amoplefttype, NULL),
+  pg_catalog.format_type(o.amoprighttype, NULL),
+  o.amopstrategy
+--- \dAo+ gin jsonb_path_ops 1
+SELECT
+  am.amname AS "AM",
+  CASE
+    WHEN pg_catalog.pg_opfamily_is_visible(of.oid)
+    THEN pg_catalog.format('%I', of.opfname)
+    ELSE pg_catalog.format('%I.%I', nsf.nspname, of.opfname)
+  END AS "Operator family",
+  o.amopopr::pg_catalog.regoperator AS "Operator"
+,  o.amopstrategy AS "Strategy",
+  CASE o.amoppurpose
+    WHEN 'o' THEN 'ordering'
+    WHEN 's' THEN 'search'
+  END AS "Purpose"
+, ofs.opfname AS "Sort opfamily"
+FROM pg_catalog.pg_amop o
+  LEFT JOIN pg_catalog.pg_opfamily of ON of.oid = o.amopfamily
+  LEFT JOIN pg_catalog.pg_am am ON am.oid = of.opfmethod AND am.oid = o.amopmethod
+  LEFT JOIN pg_catalog.pg_namespace nsf ON of.opfnamespace = nsf.oid
+  LEFT JOIN pg_catalog.pg_opfamily ofs ON ofs.oid = o.amopsortfamily
+WHERE am.amname OPERATOR(pg_catalog.~) '^(gin)$' COLLATE pg_catalog.default
+  AND of.opfname OPERATOR(pg_catalog.~) '^(jsonb_path_ops)$' COLLATE pg_catalog.default
+ORDER BY 1, 2,
+  o.amoplefttype = o.amoprighttype DESC,
+  pg_catalog.format_type(o.amoplefttype, NULL),
+  pg_catalog.format_type(o.amoprighttype, NULL),
+  o.amopstrategy
+--- \dAp btree integer_ops 1
+SELECT
+  am.amname AS "AM",
+  CASE
+    WHEN pg_catalog.pg_opfamily_is_visible(of.oid)
+    THEN pg_catalog.format('%I', of.opfname)
+    ELSE pg_catalog.format('%I.%I', ns.nspname, of.opfname)
+  END AS "Operator family",
+  pg_catalog.format_type(ap.amproclefttype, NULL) AS "Registered left type",
+  pg_catalog.format_type(ap.amprocrighttype, NULL) AS "Registered right type",
+  ap.amprocnum AS "Number"
+, p.proname AS "Function"
+FROM pg_catalog.pg_amproc ap
+  LEFT JOIN pg_catalog.pg_opfamily of ON of.oid = ap.amprocfamily
+  LEFT JOIN pg_catalog.pg_am am ON am.oid = of.opfmethod
+  LEFT JOIN pg_catalog.pg_namespace ns ON of.opfnamespace = ns.oid
+  LEFT JOIN pg_catalog.pg_proc p ON ap.amproc = p.oid
+WHERE am.amname OPERATOR(pg_catalog.~) '^(btree)$' COLLATE pg_catalog.default
+  AND of.opfname OPERATOR(pg_catalog.~) '^(integer_ops)$' COLLATE pg_catalog.default
+ORDER BY 1, 2,
+  ap.amproclefttype = ap.amprocrighttype DESC,
+  3, 4, 5
+--- \dD+ 1
+SELECT n.nspname as "Schema",
+       t.typname as "Name",
+       pg_catalog.format_type(t.typbasetype, t.typtypmod) as "Type",
+       (SELECT c.collname FROM pg_catalog.pg_collation c, pg_catalog.pg_type bt
+        WHERE c.oid = t.typcollation AND bt.oid = t.typbasetype AND t.typcollation <> bt.typcollation) as "Collation",
+       CASE WHEN t.typnotnull THEN 'not null' END as "Nullable",
+       t.typdefault as "Default",
+       pg_catalog.array_to_string(ARRAY(
+         SELECT pg_catalog.pg_get_constraintdef(r.oid, true) FROM pg_catalog.pg_constraint r WHERE t.oid = r.contypid
+       ), ' ') as "Check",
+  pg_catalog.array_to_string(t.typacl, E'\n') AS "Access privileges",
+       d.description as "Description"
+FROM pg_catalog.pg_type t
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+     LEFT JOIN pg_catalog.pg_description d ON d.classoid = t.tableoid AND d.objoid = t.oid AND d.objsubid = 0
+WHERE t.typtype = 'd'
+      AND n.nspname <> 'pg_catalog'
+      AND n.nspname <> 'information_schema'
+  AND pg_catalog.pg_type_is_visible(t.oid)
+ORDER BY 1, 2
+--- \dF+ simple 1
+SELECT c.oid, c.cfgname,
+   n.nspname,
+   p.prsname,
+   np.nspname as pnspname
+FROM pg_catalog.pg_ts_config c
+   LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.cfgnamespace,
+ pg_catalog.pg_ts_parser p
+   LEFT JOIN pg_catalog.pg_namespace np ON np.oid = p.prsnamespace
+WHERE  p.oid = c.cfgparser
+  AND c.cfgname OPERATOR(pg_catalog.~) '^(simple)$' COLLATE pg_catalog.default
+  AND pg_catalog.pg_ts_config_is_visible(c.oid)
+ORDER BY 3, 2
+--- \dF+ simple 2
+SELECT
+  ( SELECT t.alias FROM
+    pg_catalog.ts_token_type(c.cfgparser) AS t
+    WHERE t.tokid = m.maptokentype ) AS "Token",
+  pg_catalog.btrim(
+    ARRAY( SELECT mm.mapdict::pg_catalog.regdictionary
+           FROM pg_catalog.pg_ts_config_map AS mm
+           WHERE mm.mapcfg = m.mapcfg AND mm.maptokentype = m.maptokentype
+           ORDER BY mapcfg, maptokentype, mapseqno
+    ) :: pg_catalog.text,
+  '{}') AS "Dictionaries"
+FROM pg_catalog.pg_ts_config AS c, pg_catalog.pg_ts_config_map AS m
+WHERE c.oid = '3748' AND m.mapcfg = c.oid
+GROUP BY m.mapcfg, m.maptokentype, c.cfgparser
+ORDER BY 1
+--- \dFd 1
+SELECT
+  n.nspname as "Schema",
+  d.dictname as "Name",
+  pg_catalog.obj_description(d.oid, 'pg_ts_dict') as "Description"
+FROM pg_catalog.pg_ts_dict d
+LEFT JOIN pg_catalog.pg_namespace n ON n.oid = d.dictnamespace
+WHERE pg_catalog.pg_ts_dict_is_visible(d.oid)
+ORDER BY 1, 2
+--- \dFp 1
+SELECT
+  n.nspname as "Schema",
+  p.prsname as "Name",
+  pg_catalog.obj_description(p.oid, 'pg_ts_parser') as "Description"
+FROM pg_catalog.pg_ts_parser p
+LEFT JOIN pg_catalog.pg_namespace n ON n.oid = p.prsnamespace
+WHERE pg_catalog.pg_ts_parser_is_visible(p.oid)
+ORDER BY 1, 2
+--- \dFt 1
+SELECT
+  n.nspname AS "Schema",
+  t.tmplname AS "Name",
+  pg_catalog.obj_description(t.oid, 'pg_ts_template') AS "Description"
+FROM pg_catalog.pg_ts_template t
+LEFT JOIN pg_catalog.pg_namespace n ON n.oid = t.tmplnamespace
+WHERE pg_catalog.pg_ts_template_is_visible(t.oid)
+ORDER BY 1, 2
+--- \dL internal 1
+SELECT l.lanname AS "Name",
+       pg_catalog.pg_get_userbyid(l.lanowner) as "Owner",
+       l.lanpltrusted AS "Trusted",
+       d.description AS "Description"
+FROM pg_catalog.pg_language l
+LEFT JOIN pg_catalog.pg_description d
+  ON d.classoid = l.tableoid AND d.objoid = l.oid
+  AND d.objsubid = 0
+WHERE l.lanname OPERATOR(pg_catalog.~) '^(internal)$' COLLATE pg_catalog.default
+ORDER BY 1
+--- \dO+ 1
+SELECT n.nspname AS "Schema",
+       c.collname AS "Name",
+       c.collcollate AS "Collate",
+       c.collctype AS "Ctype",
+       c.colliculocale AS "ICU Locale",
+       CASE c.collprovider WHEN 'd' THEN 'default' WHEN 'c' THEN 'libc' WHEN 'i' THEN 'icu' END AS "Provider",
+       CASE WHEN c.collisdeterministic THEN 'yes' ELSE 'no' END AS "Deterministic?",
+       pg_catalog.obj_description(c.oid, 'pg_collation') AS "Description"
+FROM pg_catalog.pg_collation c, pg_catalog.pg_namespace n
+WHERE n.oid = c.collnamespace
+      AND n.nspname <> 'pg_catalog'
+      AND n.nspname <> 'information_schema'
+      AND c.collencoding IN (-1, pg_catalog.pg_char_to_encoding(pg_catalog.getdatabaseencoding()))
+  AND pg_catalog.pg_collation_is_visible(c.oid)
+ORDER BY 1, 2
+--- \dPi app.* 1
+SELECT n.nspname as "Schema",
+  c.relname as "Name",
+  pg_catalog.pg_get_userbyid(c.relowner) as "Owner",
+  inh.inhparent::pg_catalog.regclass as "Parent name",
+ c2.oid::pg_catalog.regclass as "Table"
+FROM pg_catalog.pg_class c
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     LEFT JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
+     LEFT JOIN pg_catalog.pg_class c2 ON i.indrelid = c2.oid
+     LEFT JOIN pg_catalog.pg_inherits inh ON c.oid = inh.inhrelid
+WHERE c.relkind IN ('I','')
+  AND n.nspname OPERATOR(pg_catalog.~) '^(app)$' COLLATE pg_catalog.default
+ORDER BY "Schema", "Parent name" NULLS FIRST, "Name"
+--- \dPn 1
+SELECT n.nspname as "Schema",
+  c.relname as "Name",
+  pg_catalog.pg_get_userbyid(c.relowner) as "Owner",
+  CASE c.relkind WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
+  inh.inhparent::pg_catalog.regclass as "Parent name",
+ c2.oid::pg_catalog.regclass as "Table"
+FROM pg_catalog.pg_class c
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     LEFT JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
+     LEFT JOIN pg_catalog.pg_class c2 ON i.indrelid = c2.oid
+     LEFT JOIN pg_catalog.pg_inherits inh ON c.oid = inh.inhrelid
+WHERE c.relkind IN ('p','I','')
+      AND n.nspname <> 'pg_catalog'
+      AND n.nspname !~ '^pg_toast'
+      AND n.nspname <> 'information_schema'
+  AND pg_catalog.pg_table_is_visible(c.oid)
+ORDER BY "Schema", "Type" DESC, "Parent name" NULLS FIRST, "Name"
+--- \dX app.* 1
+SELECT 
+es.stxnamespace::pg_catalog.regnamespace::pg_catalog.text AS "Schema", 
+es.stxname AS "Name", 
+pg_catalog.format('%s FROM %s', 
+  pg_catalog.pg_get_statisticsobjdef_columns(es.oid), 
+  es.stxrelid::pg_catalog.regclass) AS "Definition",
+CASE WHEN 'd' = any(es.stxkind) THEN 'defined' 
+END AS "Ndistinct", 
+CASE WHEN 'f' = any(es.stxkind) THEN 'defined' 
+END AS "Dependencies",
+CASE WHEN 'm' = any(es.stxkind) THEN 'defined' 
+END AS "MCV"  
+FROM pg_catalog.pg_statistic_ext es 
+WHERE es.stxnamespace::pg_catalog.regnamespace::pg_catalog.text OPERATOR(pg_catalog.~) '^(app)$' COLLATE pg_catalog.default
+ORDER BY 1, 2
+--- \daS+ bit_and 1
+SELECT n.nspname as "Schema",
+  p.proname AS "Name",
+  pg_catalog.format_type(p.prorettype, NULL) AS "Result data type",
+  CASE WHEN p.pronargs = 0
+    THEN CAST('*' AS pg_catalog.text)
+    ELSE pg_catalog.pg_get_function_arguments(p.oid)
+  END AS "Argument data types",
+  pg_catalog.obj_description(p.oid, 'pg_proc') as "Description"
+FROM pg_catalog.pg_proc p
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+WHERE p.prokind = 'a'
+  AND p.proname OPERATOR(pg_catalog.~) '^(bit_and)$' COLLATE pg_catalog.default
+  AND pg_catalog.pg_function_is_visible(p.oid)
+ORDER BY 1, 2, 4
+--- \dconfig w* 1
+SELECT s.name AS "Parameter", pg_catalog.current_setting(s.name) AS "Value"
+FROM pg_catalog.pg_settings s
+WHERE pg_catalog.lower(s.name) OPERATOR(pg_catalog.~) '^(w.*)$' COLLATE pg_catalog.default
+ORDER BY 1
+--- \dd app.customer 1
+SELECT DISTINCT tt.nspname AS "Schema", tt.name AS "Name", tt.object AS "Object", d.description AS "Description"
+FROM (
+  SELECT pgc.oid as oid, pgc.tableoid AS tableoid,
+  n.nspname as nspname,
+  CAST(pgc.conname AS pg_catalog.text) as name,  CAST('table constraint' AS pg_catalog.text) as object
+  FROM pg_catalog.pg_constraint pgc
+    JOIN pg_catalog.pg_class c ON c.oid = pgc.conrelid
+    LEFT JOIN pg_catalog.pg_namespace n     ON n.oid = c.relnamespace
+WHERE pgc.conname OPERATOR(pg_catalog.~) '^(customer)$' COLLATE pg_catalog.default
+  AND n.nspname OPERATOR(pg_catalog.~) '^(app)$' COLLATE pg_catalog.default
+UNION ALL
+  SELECT pgc.oid as oid, pgc.tableoid AS tableoid,
+  n.nspname as nspname,
+  CAST(pgc.conname AS pg_catalog.text) as name,  CAST('domain constraint' AS pg_catalog.text) as object
+  FROM pg_catalog.pg_constraint pgc
+    JOIN pg_catalog.pg_type t ON t.oid = pgc.contypid
+    LEFT JOIN pg_catalog.pg_namespace n     ON n.oid = t.typnamespace
+WHERE pgc.conname OPERATOR(pg_catalog.~) '^(customer)$' COLLATE pg_catalog.default
+  AND n.nspname OPERATOR(pg_catalog.~) '^(app)$' COLLATE pg_catalog.default
+UNION ALL
+  SELECT o.oid as oid, o.tableoid as tableoid,
+  n.nspname as nspname,
+  CAST(o.opcname AS pg_catalog.text) as name,
+  CAST('operator class' AS pg_catalog.text) as object
+  FROM pg_catalog.pg_opclass o
+    JOIN pg_catalog.pg_am am ON o.opcmethod = am.oid
+    JOIN pg_catalog.pg_namespace n ON n.oid = o.opcnamespace
+  AND o.opcname OPERATOR(pg_catalog.~) '^(customer)$' COLLATE pg_catalog.default
+  AND n.nspname OPERATOR(pg_catalog.~) '^(app)$' COLLATE pg_catalog.default
+UNION ALL
+  SELECT opf.oid as oid, opf.tableoid as tableoid,
+  n.nspname as nspname,
+  CAST(opf.opfname AS pg_catalog.text) AS name,
+  CAST('operator family' AS pg_catalog.text) as object
+  FROM pg_catalog.pg_opfamily opf
+    JOIN pg_catalog.pg_am am ON opf.opfmethod = am.oid
+    JOIN pg_catalog.pg_namespace n ON opf.opfnamespace = n.oid
+  AND opf.opfname OPERATOR(pg_catalog.~) '^(customer)$' COLLATE pg_catalog.default
+  AND n.nspname OPERATOR(pg_catalog.~) '^(app)$' COLLATE pg_catalog.default
+UNION ALL
+  SELECT r.oid as oid, r.tableoid as tableoid,
+  n.nspname as nspname,
+  CAST(r.rulename AS pg_catalog.text) as name,  CAST('rule' AS pg_catalog.text) as object
+  FROM pg_catalog.pg_rewrite r
+       JOIN pg_catalog.pg_class c ON c.oid = r.ev_class
+       LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE r.rulename != '_RETURN'
+  AND r.rulename OPERATOR(pg_catalog.~) '^(customer)$' COLLATE pg_catalog.default
+  AND n.nspname OPERATOR(pg_catalog.~) '^(app)$' COLLATE pg_catalog.default
+UNION ALL
+  SELECT t.oid as oid, t.tableoid as tableoid,
+  n.nspname as nspname,
+  CAST(t.tgname AS pg_catalog.text) as name,  CAST('trigger' AS pg_catalog.text) as object
+  FROM pg_catalog.pg_trigger t
+       JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid
+       LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE t.tgname OPERATOR(pg_catalog.~) '^(customer)$' COLLATE pg_catalog.default
+  AND n.nspname OPERATOR(pg_catalog.~) '^(app)$' COLLATE pg_catalog.default
+) AS tt
+  JOIN pg_catalog.pg_description d ON (tt.oid = d.objoid AND tt.tableoid = d.classoid AND d.objsubid = 0)
+ORDER BY 1, 2, 3
+--- \df *.lower 1
+SELECT n.nspname as "Schema",
+  p.proname as "Name",
+  pg_catalog.pg_get_function_result(p.oid) as "Result data type",
+  pg_catalog.pg_get_function_arguments(p.oid) as "Argument data types",
+ CASE p.prokind
+  WHEN 'a' THEN 'agg'
+  WHEN 'w' THEN 'window'
+  WHEN 'p' THEN 'proc'
+  ELSE 'func'
+ END as "Type"
+FROM pg_catalog.pg_proc p
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+WHERE p.proname OPERATOR(pg_catalog.~) '^(lower)$' COLLATE pg_catalog.default
+ORDER BY 1, 2, 4
+--- \df lower text 1
+SELECT n.nspname as "Schema",
+  p.proname as "Name",
+  pg_catalog.pg_get_function_result(p.oid) as "Result data type",
+  pg_catalog.pg_get_function_arguments(p.oid) as "Argument data types",
+ CASE p.prokind
+  WHEN 'a' THEN 'agg'
+  WHEN 'w' THEN 'window'
+  WHEN 'p' THEN 'proc'
+  ELSE 'func'
+ END as "Type"
+FROM pg_catalog.pg_proc p
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+     LEFT JOIN pg_catalog.pg_type t0 ON t0.oid = p.proargtypes[0]
+     LEFT JOIN pg_catalog.pg_namespace nt0 ON nt0.oid = t0.typnamespace
+WHERE p.proname OPERATOR(pg_catalog.~) '^(lower)$' COLLATE pg_catalog.default
+  AND pg_catalog.pg_function_is_visible(p.oid)
+  AND (t0.typname OPERATOR(pg_catalog.~) '^(text)$' COLLATE pg_catalog.default
+        OR pg_catalog.format_type(t0.oid, NULL) OPERATOR(pg_catalog.~) '^(text)$' COLLATE pg_catalog.default)
+  AND pg_catalog.pg_type_is_visible(t0.oid)
+ORDER BY 1, 2, 4
+--- \dfa count 1
+SELECT n.nspname as "Schema",
+  p.proname as "Name",
+  pg_catalog.pg_get_function_result(p.oid) as "Result data type",
+  pg_catalog.pg_get_function_arguments(p.oid) as "Argument data types",
+ CASE p.prokind
+  WHEN 'a' THEN 'agg'
+  WHEN 'w' THEN 'window'
+  WHEN 'p' THEN 'proc'
+  ELSE 'func'
+ END as "Type"
+FROM pg_catalog.pg_proc p
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+WHERE (
+       p.prokind = 'a'
+      )
+  AND p.proname OPERATOR(pg_catalog.~) '^(count)$' COLLATE pg_catalog.default
+  AND pg_catalog.pg_function_is_visible(p.oid)
+ORDER BY 1, 2, 4
+--- \dfn+ abs 1
+SELECT n.nspname as "Schema",
+  p.proname as "Name",
+  pg_catalog.pg_get_function_result(p.oid) as "Result data type",
+  pg_catalog.pg_get_function_arguments(p.oid) as "Argument data types",
+ CASE p.prokind
+  WHEN 'a' THEN 'agg'
+  WHEN 'w' THEN 'window'
+  WHEN 'p' THEN 'proc'
+  ELSE 'func'
+ END as "Type",
+ CASE
+  WHEN p.provolatile = 'i' THEN 'immutable'
+  WHEN p.provolatile = 's' THEN 'stable'
+  WHEN p.provolatile = 'v' THEN 'volatile'
+ END as "Volatility",
+ CASE
+  WHEN p.proparallel = 'r' THEN 'restricted'
+  WHEN p.proparallel = 's' THEN 'safe'
+  WHEN p.proparallel = 'u' THEN 'unsafe'
+ END as "Parallel",
+ pg_catalog.pg_get_userbyid(p.proowner) as "Owner",
+ CASE WHEN prosecdef THEN 'definer' ELSE 'invoker' END AS "Security",
+ pg_catalog.array_to_string(p.proacl, E'\n') AS "Access privileges",
+ l.lanname as "Language",
+ COALESCE(pg_catalog.pg_get_function_sqlbody(p.oid), p.prosrc) as "Source code",
+ pg_catalog.obj_description(p.oid, 'pg_proc') as "Description"
+FROM pg_catalog.pg_proc p
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+     LEFT JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+WHERE p.prokind <> 'a'
+      AND p.prokind <> 'p'
+      AND p.prorettype <> 'pg_catalog.trigger'::pg_catalog.regtype
+      AND p.prokind <> 'w'
+  AND p.proname OPERATOR(pg_catalog.~) '^(abs)$' COLLATE pg_catalog.default
+  AND pg_catalog.pg_function_is_visible(p.oid)
+ORDER BY 1, 2, 4
+--- \dfp 1
+SELECT n.nspname as "Schema",
+  p.proname as "Name",
+  pg_catalog.pg_get_function_result(p.oid) as "Result data type",
+  pg_catalog.pg_get_function_arguments(p.oid) as "Argument data types",
+ CASE p.prokind
+  WHEN 'a' THEN 'agg'
+  WHEN 'w' THEN 'window'
+  WHEN 'p' THEN 'proc'
+  ELSE 'func'
+ END as "Type"
+FROM pg_catalog.pg_proc p
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+WHERE (
+       p.prokind = 'p'
+      )
+  AND pg_catalog.pg_function_is_visible(p.oid)
+      AND n.nspname <> 'pg_catalog'
+      AND n.nspname <> 'information_schema'
+ORDER BY 1, 2, 4
+--- \dft 1
+SELECT n.nspname as "Schema",
+  p.proname as "Name",
+  pg_catalog.pg_get_function_result(p.oid) as "Result data type",
+  pg_catalog.pg_get_function_arguments(p.oid) as "Argument data types",
+ CASE p.prokind
+  WHEN 'a' THEN 'agg'
+  WHEN 'w' THEN 'window'
+  WHEN 'p' THEN 'proc'
+  ELSE 'func'
+ END as "Type"
+FROM pg_catalog.pg_proc p
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+WHERE (
+       p.prorettype = 'pg_catalog.trigger'::pg_catalog.regtype
+      )
+  AND pg_catalog.pg_function_is_visible(p.oid)
+      AND n.nspname <> 'pg_catalog'
+      AND n.nspname <> 'information_schema'
+ORDER BY 1, 2, 4
+--- \dfw row_number 1
+SELECT n.nspname as "Schema",
+  p.proname as "Name",
+  pg_catalog.pg_get_function_result(p.oid) as "Result data type",
+  pg_catalog.pg_get_function_arguments(p.oid) as "Argument data types",
+ CASE p.prokind
+  WHEN 'a' THEN 'agg'
+  WHEN 'w' THEN 'window'
+  WHEN 'p' THEN 'proc'
+  ELSE 'func'
+ END as "Type"
+FROM pg_catalog.pg_proc p
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+WHERE (
+       p.prokind = 'w'
+      )
+  AND p.proname OPERATOR(pg_catalog.~) '^(row_number)$' COLLATE pg_catalog.default
+  AND pg_catalog.pg_function_is_visible(p.oid)
+ORDER BY 1, 2, 4
+--- \dg 1
+SELECT r.rolname, r.rolsuper, r.rolinherit,
+  r.rolcreaterole, r.rolcreatedb, r.rolcanlogin,
+  r.rolconnlimit, r.rolvaliduntil,
+  ARRAY(SELECT b.rolname
+        FROM pg_catalog.pg_auth_members m
+        JOIN pg_catalog.pg_roles b ON (m.roleid = b.oid)
+        WHERE m.member = r.oid) as memberof
+, r.rolreplication
+, r.rolbypassrls
+FROM pg_catalog.pg_roles r
+WHERE r.rolname !~ '^pg_'
+ORDER BY 1
+--- \dn app 1
+SELECT n.nspname AS "Name",
+  pg_catalog.pg_get_userbyid(n.nspowner) AS "Owner"
+FROM pg_catalog.pg_namespace n
+WHERE n.nspname OPERATOR(pg_catalog.~) '^(app)$' COLLATE pg_catalog.default
+ORDER BY 1
+--- \dn app 2
+SELECT pubname 
+FROM pg_catalog.pg_publication p
+     JOIN pg_catalog.pg_publication_namespace pn ON p.oid = pn.pnpubid
+     JOIN pg_catalog.pg_namespace n ON n.oid = pn.pnnspid 
+WHERE n.nspname = 'app'
+ORDER BY 1
+--- \dnS 1
+SELECT n.nspname AS "Name",
+  pg_catalog.pg_get_userbyid(n.nspowner) AS "Owner"
+FROM pg_catalog.pg_namespace n
+ORDER BY 1
+--- \do = int4 int4 1
+SELECT n.nspname as "Schema",
+  o.oprname AS "Name",
+  CASE WHEN o.oprkind='l' THEN NULL ELSE pg_catalog.format_type(o.oprleft, NULL) END AS "Left arg type",
+  CASE WHEN o.oprkind='r' THEN NULL ELSE pg_catalog.format_type(o.oprright, NULL) END AS "Right arg type",
+  pg_catalog.format_type(o.oprresult, NULL) AS "Result type",
+  coalesce(pg_catalog.obj_description(o.oid, 'pg_operator'),
+           pg_catalog.obj_description(o.oprcode, 'pg_proc')) AS "Description"
+FROM pg_catalog.pg_operator o
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = o.oprnamespace
+     LEFT JOIN pg_catalog.pg_type t0 ON t0.oid = o.oprleft
+     LEFT JOIN pg_catalog.pg_namespace nt0 ON nt0.oid = t0.typnamespace
+     LEFT JOIN pg_catalog.pg_type t1 ON t1.oid = o.oprright
+     LEFT JOIN pg_catalog.pg_namespace nt1 ON nt1.oid = t1.typnamespace
+WHERE o.oprname OPERATOR(pg_catalog.~) '^(=)$' COLLATE pg_catalog.default
+  AND pg_catalog.pg_operator_is_visible(o.oid)
+  AND (t0.typname OPERATOR(pg_catalog.~) '^(int4)$' COLLATE pg_catalog.default
+        OR pg_catalog.format_type(t0.oid, NULL) OPERATOR(pg_catalog.~) '^(int4)$' COLLATE pg_catalog.default)
+  AND pg_catalog.pg_type_is_visible(t0.oid)
+  AND (t1.typname OPERATOR(pg_catalog.~) '^(int4)$' COLLATE pg_catalog.default
+        OR pg_catalog.format_type(t1.oid, NULL) OPERATOR(pg_catalog.~) '^(int4)$' COLLATE pg_catalog.default)
+  AND pg_catalog.pg_type_is_visible(t1.oid)
+ORDER BY 1, 2, 3, 4
+--- \do+ || 1
+SELECT n.nspname as "Schema",
+  o.oprname AS "Name",
+  CASE WHEN o.oprkind='l' THEN NULL ELSE pg_catalog.format_type(o.oprleft, NULL) END AS "Left arg type",
+  CASE WHEN o.oprkind='r' THEN NULL ELSE pg_catalog.format_type(o.oprright, NULL) END AS "Right arg type",
+  pg_catalog.format_type(o.oprresult, NULL) AS "Result type",
+  o.oprcode AS "Function",
+  coalesce(pg_catalog.obj_description(o.oid, 'pg_operator'),
+           pg_catalog.obj_description(o.oprcode, 'pg_proc')) AS "Description"
+FROM pg_catalog.pg_operator o
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = o.oprnamespace
+WHERE o.oprname OPERATOR(pg_catalog.~) E'^(\\|\\|)$' COLLATE pg_catalog.default
+  AND pg_catalog.pg_operator_is_visible(o.oid)
+ORDER BY 1, 2, 3, 4
+--- \do+ ~ 1
+SELECT n.nspname as "Schema",
+  o.oprname AS "Name",
+  CASE WHEN o.oprkind='l' THEN NULL ELSE pg_catalog.format_type(o.oprleft, NULL) END AS "Left arg type",
+  CASE WHEN o.oprkind='r' THEN NULL ELSE pg_catalog.format_type(o.oprright, NULL) END AS "Right arg type",
+  pg_catalog.format_type(o.oprresult, NULL) AS "Result type",
+  o.oprcode AS "Function",
+  coalesce(pg_catalog.obj_description(o.oid, 'pg_operator'),
+           pg_catalog.obj_description(o.oprcode, 'pg_proc')) AS "Description"
+FROM pg_catalog.pg_operator o
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = o.oprnamespace
+WHERE o.oprname OPERATOR(pg_catalog.~) '^(~)$' COLLATE pg_catalog.default
+  AND pg_catalog.pg_operator_is_visible(o.oid)
+ORDER BY 1, 2, 3, 4
+--- \dtS+ pg_catalog.pg_cl* 1
+SELECT n.nspname as "Schema",
+  c.relname as "Name",
+  CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
+  pg_catalog.pg_get_userbyid(c.relowner) as "Owner",
+  CASE c.relpersistence WHEN 'p' THEN 'permanent' WHEN 't' THEN 'temporary' WHEN 'u' THEN 'unlogged' END as "Persistence",
+  am.amname as "Access method",
+  pg_catalog.pg_size_pretty(pg_catalog.pg_table_size(c.oid)) as "Size",
+  pg_catalog.obj_description(c.oid, 'pg_class') as "Description"
+FROM pg_catalog.pg_class c
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     LEFT JOIN pg_catalog.pg_am am ON am.oid = c.relam
+WHERE c.relkind IN ('r','p','t','s','')
+  AND c.relname OPERATOR(pg_catalog.~) '^(pg_cl.*)$' COLLATE pg_catalog.default
+  AND n.nspname OPERATOR(pg_catalog.~) '^(pg_catalog)$' COLLATE pg_catalog.default
+ORDER BY 1,2
+--- \dtims app.* 1
+SELECT n.nspname as "Schema",
+  c.relname as "Name",
+  CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
+  pg_catalog.pg_get_userbyid(c.relowner) as "Owner",
+  c2.relname as "Table"
+FROM pg_catalog.pg_class c
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     LEFT JOIN pg_catalog.pg_am am ON am.oid = c.relam
+     LEFT JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
+     LEFT JOIN pg_catalog.pg_class c2 ON i.indrelid = c2.oid
+WHERE c.relkind IN ('r','p','t','m','i','I','S','s','')
+  AND n.nspname OPERATOR(pg_catalog.~) '^(app)$' COLLATE pg_catalog.default
+ORDER BY 1,2
+--- \dtvs+ app.* 1
+SELECT n.nspname as "Schema",
+  c.relname as "Name",
+  CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
+  pg_catalog.pg_get_userbyid(c.relowner) as "Owner",
+  CASE c.relpersistence WHEN 'p' THEN 'permanent' WHEN 't' THEN 'temporary' WHEN 'u' THEN 'unlogged' END as "Persistence",
+  am.amname as "Access method",
+  pg_catalog.pg_size_pretty(pg_catalog.pg_table_size(c.oid)) as "Size",
+  pg_catalog.obj_description(c.oid, 'pg_class') as "Description"
+FROM pg_catalog.pg_class c
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     LEFT JOIN pg_catalog.pg_am am ON am.oid = c.relam
+WHERE c.relkind IN ('r','p','t','v','S','s','')
+  AND n.nspname OPERATOR(pg_catalog.~) '^(app)$' COLLATE pg_catalog.default
+ORDER BY 1,2
+--- \dti "Odd Name".* 1
+SELECT n.nspname as "Schema",
+  c.relname as "Name",
+  CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 't' THEN 'TOAST table' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END as "Type",
+  pg_catalog.pg_get_userbyid(c.relowner) as "Owner",
+  c2.relname as "Table"
+FROM pg_catalog.pg_class c
+     LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+     LEFT JOIN pg_catalog.pg_am am ON am.oid = c.relam
+     LEFT JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
+     LEFT JOIN pg_catalog.pg_class c2 ON i.indrelid = c2.oid
+WHERE c.relkind IN ('r','p','t','i','I','s','')
+  AND n.nspname OPERATOR(pg_catalog.~) '^(Odd Name)$' COLLATE pg_catalog.default
+ORDER BY 1,2
+--- \sv app.totals 1
+SELECT 'app.totals'::pg_catalog.regclass::pg_catalog.oid
+--- \sv app.totals 2
+SELECT nspname, relname, relkind, pg_catalog.pg_get_viewdef(c.oid, true), pg_catalog.array_remove(pg_catalog.array_remove(c.reloptions,'check_option=local'),'check_option=cascaded') AS reloptions, CASE WHEN 'check_option=local' = ANY (c.reloptions) THEN 'LOCAL'::text WHEN 'check_option=cascaded' = ANY (c.reloptions) THEN 'CASCADED'::text ELSE NULL END AS checkoption FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_namespace n ON c.relnamespace = n.oid WHERE c.oid = <relation app.totals>

@@ -77,6 +77,31 @@ public class Jdbc {
         PreparedStatement p = c.prepareStatement("SELECT a FROM (VALUES ($$x$$::text)) v(a) WHERE a = ANY(?)");
         p.setArray(1, c.createArrayOf("text", new String[] {"x"}));
         drain(p.executeQuery());
+        m.getMaxColumnNameLength();
+        m.getMaxTableNameLength();
+        m.getMaxIndexLength();
+        m.getMaxColumnsInIndex();
+        m.getStringFunctions();
+        m.supportsTransactionIsolationLevel(Connection.TRANSACTION_SERIALIZABLE);
+        for (String table : new String[] {"keyless", "Mixed Case", "open_orders", "totals"}) {
+            drain(m.getColumns(null, "app", table, "%"));
+            drain(m.getPrimaryKeys(null, "app", table));
+            drain(m.getIndexInfo(null, "app", table, false, false));
+        }
+        drain(m.getImportedKeys(null, "app", "order_line"));
+        drain(m.getExportedKeys(null, "app", "orders"));
+        drain(m.getTables(null, "app", "c%", new String[] {"TABLE", "SYSTEM TABLE", "TEMPORARY TABLE", "FOREIGN TABLE"}));
+        drain(m.getFunctions(null, "pg_catalog", "lower"));
+        drain(m.getFunctionColumns(null, "pg_catalog", "split_part", null));
+        drain(m.getProcedures(null, "pg_catalog", "abs"));
+        drain(m.getColumnPrivileges(null, "app", "orders", null));
+        r = c.createStatement().executeQuery("SELECT c, tags FROM app.customer c");
+        of = r.getMetaData();
+        for (int i = 1; i <= of.getColumnCount(); i++) of.getColumnTypeName(i);
+        drain(r);
+        p = c.prepareStatement("SELECT name FROM app.customer WHERE id = ? AND tags = ?");
+        ParameterMetaData given = p.getParameterMetaData();
+        for (int i = 1; i <= given.getParameterCount(); i++) given.getParameterTypeName(i);
     }
 
     static void flyway() throws Exception {

@@ -145,7 +145,7 @@ fn drop_unknown(work: &Work<'_>, kind: &str, names: &[(String, Option<String>, O
     for (name, arguments, table) in names {
         let unquoted = name.trim_matches('"');
         let there = match kind {
-            "collation" => stoa_sql::catalog::collation::is_known(unquoted),
+            "collation" => stoa_pg::collation::named(unquoted).is_some(),
             "tablespace" => matches!(unquoted, "pg_default" | "pg_global"),
             "text search configuration" => matches!(unquoted, "simple" | "english"),
             _ => false,

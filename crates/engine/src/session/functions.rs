@@ -72,6 +72,12 @@ pub(super) fn call(system: &SessionEnvironment, function: &str, args: &[ScalarVa
             system.txn.assign_id();
             Ok(txn_id())
         }
+        // As in PostgreSQL, numbers below those of transactions are older than anything.
+        "age" => Ok(ScalarValue::Int32(match args.first() {
+            Some(ScalarValue::UInt32(Some(xid))) if *xid < 3 => Some(i32::MAX),
+            Some(ScalarValue::UInt32(Some(xid))) => Some((system.txn.id() as u32).wrapping_sub(*xid) as i32),
+            _ => None,
+        })),
         "txid_current_if_assigned" | "pg_current_xact_id_if_assigned" => {
             Ok(if system.txn.is_id_assigned() { txn_id() } else { ScalarValue::Int64(None) })
         }

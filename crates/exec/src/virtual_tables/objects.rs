@@ -4,9 +4,9 @@ use super::builder::V;
 use crate::environment::StatementContext;
 use std::collections::HashSet;
 use std::sync::Arc;
+use stoa_pg::collation::{self, DEFAULT};
 use stoa_pg::types::PgType;
 use stoa_sql::catalog::acl_text::acl_texts;
-use stoa_sql::catalog::collation::{COLLATIONS, DEFAULT};
 use stoa_sql::catalog::names::{RULE_BIT, role_name};
 use stoa_table::catalog::ColumnDescriptor;
 use stoa_table::catalog::ColumnId;
@@ -92,7 +92,7 @@ pub fn attnum(column: &ColumnDescriptor) -> V {
 
 pub fn collation(ty: &PgType) -> V {
     let collated = |ty: &PgType| ty.is_string() && *ty != PgType::Char;
-    let text = collated(ty) || ty.element().is_some_and(|e| collated(&e));
+    let text = collated(ty) || *ty == PgType::PgNodeTree || ty.element().is_some_and(|e| collated(&e));
     V::Oid(if *ty == PgType::Name {
         950
     } else if text {
@@ -112,8 +112,8 @@ pub fn catalog_collation(ty: &PgType) -> V {
 
 /// The collation of a column: what was said, else its type's.
 pub fn column_collation(column: &ColumnDescriptor) -> V {
-    let said = column.collation.as_ref().and_then(|name| COLLATIONS.iter().find(|(_, known, _)| known == name));
-    said.map_or_else(|| collation(&column.ty.ty), |(oid, ..)| V::Oid(*oid))
+    let said = column.collation.as_ref().and_then(|name| collation::named(name));
+    said.map_or_else(|| collation(&column.ty.ty), |said| V::Oid(said.oid))
 }
 
 /// Tables that sessions see, in the order of their OIDs.
@@ -189,16 +189,6 @@ pub fn referenced_tables(ctx: &StatementContext) -> HashSet<u32> {
 /// Whether PostgreSQL would have triggers on a table: both sides of a foreign key do, and psql looks for keys where they are.
 pub fn has_triggers(table: &TableDescriptor, referenced: &HashSet<u32>) -> bool {
     !table.foreign_keys.is_empty() || referenced.contains(&table.oid)
-}
-
-/// The OID under which `pg_type` lists the rows of a relation.
-pub fn row_type_oid(relation: u32) -> u32 {
-    relation | 0x1000_0000
-}
-
-/// The OID of arrays of a relation's rows.
-pub fn row_array_oid(relation: u32) -> u32 {
-    relation | 0x1800_0000
 }
 
 /// The OID of the rule that makes a relation a view.

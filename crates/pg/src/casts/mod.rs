@@ -14,6 +14,7 @@ use arrow::array::{Array, ArrayRef, AsArray, StringViewArray, StringViewBuilder,
 use arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
 
+pub mod bit;
 pub mod datetime;
 pub mod json;
 pub mod number;
@@ -25,6 +26,7 @@ pub fn register(r: &mut Registry) {
     string::register(r);
     datetime::register(r);
     json::register(r);
+    bit::register(r);
 }
 
 /// When a value of one type becomes the other by itself; `None` if there is no cast between them.
@@ -205,8 +207,10 @@ fn steps(from: &SqlType, to: &SqlType, explicit: bool) -> PgResult<Vec<Kernel>> 
                 if from.ty == PgType::Bpchar {
                     out.push(text_output(from, &SqlType::new(PgType::Text)));
                 }
-                out.push(text_input(to));
-                modified = true;
+                // Bit strings are read as they are: an explicit cast then cuts or fills them.
+                let bits = matches!(to.ty, PgType::Bit | PgType::Varbit);
+                out.push(text_input(if bits { &wide_to } else { to }));
+                modified = !bits;
             }
         }
         None if to.ty.category() == 'S' && (!from.ty.is_pseudo() || from.ty == PgType::Void) => {

@@ -171,7 +171,18 @@ pub fn register(r: &mut Registry) {
     r.add_cast(P::Bool, P::Int4, Explicit, kernel(strict1::<Bool, Int4>(|_, v| Ok(i32::from(v)))));
     r.add_cast(P::Int4, P::Bool, Explicit, kernel(strict1::<Int4, Bool>(|_, v| Ok(v != 0))));
 
-    let named = [P::Regproc, P::Regprocedure, P::Regclass, P::Regtype, P::Regnamespace, P::Regrole, P::Regconfig];
+    let named = [
+        P::Regproc,
+        P::Regprocedure,
+        P::Regoper,
+        P::Regoperator,
+        P::Regclass,
+        P::Regcollation,
+        P::Regtype,
+        P::Regnamespace,
+        P::Regrole,
+        P::Regconfig,
+    ];
     let oid_like = std::iter::once(P::Oid).chain(named.clone());
     for oid in oid_like {
         r.add_cast(P::Int2, oid.clone(), Implicit, widening::<Int16Type, UInt32Type>(|v| i32::from(v) as u32));
@@ -186,6 +197,8 @@ pub fn register(r: &mut Registry) {
     }
     r.add_cast(P::Regproc, P::Regprocedure, Implicit, CastKind::Relabel);
     r.add_cast(P::Regprocedure, P::Regproc, Implicit, CastKind::Relabel);
+    r.add_cast(P::Regoper, P::Regoperator, Implicit, CastKind::Relabel);
+    r.add_cast(P::Regoperator, P::Regoper, Implicit, CastKind::Relabel);
 }
 
 fn kernel(kernel: Kernel) -> CastKind {

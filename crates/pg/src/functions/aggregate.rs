@@ -4,6 +4,7 @@
 //! [`float`], [`interval`] and [`text`] states, extremes by sort key ([`extreme`]), and aggregates over whole groups
 //! ([`buffered`], [`mod@ordered_set`]).
 
+pub mod bits;
 pub mod buffered;
 pub mod extreme;
 pub mod float;
@@ -19,6 +20,7 @@ pub use ordered_set::{OrderedSet, ordered_set};
 use crate::error::PgResult;
 use crate::registry::{AggregateBuilder, AggregateCall, Func, FuncKind, NativeAggregate, Registry};
 use crate::types::PgType;
+use bits::BitFold;
 use datafusion_common::ScalarValue;
 use datafusion_expr::AggregateUDF;
 use float::{FloatMoments, FloatPairs, FloatResult, FloatSum, PairResult};
@@ -141,7 +143,7 @@ fn collections(r: &mut Registry) {
 
 /// Registers the entries of these files.
 pub fn register(r: &mut Registry) {
-    use PgType::{Any, Bool, Float8, Int2, Int4, Int8};
+    use PgType::{Any, Bit, Bool, Float8, Int2, Int4, Int8};
     let native = FuncKind::NativeAggregate;
     r.add(Func::of_kind("count", &[], Int8, native(NativeAggregate::Count), "Computes the number of input rows."));
     let doc = "Computes the number of input rows in which the input value is not null.";
@@ -161,6 +163,15 @@ pub fn register(r: &mut Registry) {
         for ty in [Int2, Int4, Int8] {
             r.add(Func::of_kind(name, std::slice::from_ref(&ty), ty.clone(), native(kind), doc));
         }
+    }
+    let folds: [(&'static str, &'static str, fn(u8, u8) -> u8, &'static str); 3] = [
+        ("bit_and", "AND", |a, b| a & b, "Computes the bitwise AND of all non-null input values."),
+        ("bit_or", "OR", |a, b| a | b, "Computes the bitwise OR of all non-null input values."),
+        ("bit_xor", "XOR", |a, b| a ^ b, "Computes the bitwise exclusive OR of all non-null input values."),
+    ];
+    for (name, word, of, doc) in folds {
+        let kind = builder(move |call| Ok(fold::function(name, call, BitFold { word, of })));
+        r.add(Func::of_kind(name, &[Bit], Bit, kind, doc));
     }
     sums(r);
     extremes(r);

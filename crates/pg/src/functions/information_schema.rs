@@ -18,6 +18,7 @@ type OfType = fn(Option<PgType>, i32) -> Option<i32>;
 fn char_max_length(ty: Option<PgType>, modifier: i32) -> Option<i32> {
     match ty? {
         PgType::Bpchar | PgType::Varchar if modifier != -1 => Some(modifier - 4),
+        PgType::Bit | PgType::Varbit if modifier != -1 => Some(modifier),
         _ => None,
     }
 }

@@ -4,6 +4,7 @@ use crate::registry::Registry;
 
 pub mod aggregate;
 pub mod array;
+pub mod bit;
 pub mod bytea;
 #[cfg(test)]
 mod cases;
@@ -31,6 +32,7 @@ pub fn register(r: &mut Registry) {
     math::register(r);
     text::register(r);
     quote::register(r);
+    bit::register(r);
     bytea::register(r);
     hash::register(r);
     regexp::register(r);

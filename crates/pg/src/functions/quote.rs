@@ -3,6 +3,7 @@
 use super::text::{TextArguments, push, text1, utf8};
 use crate::args::{Arg, Bool, Call, Kernel, Reader, Text, arg};
 use crate::error::{PgError, PgResult};
+use crate::names::is_plain_identifier;
 use crate::registry::{Func, Registry};
 use crate::sqlstate::SqlState;
 use crate::types::PgType;
@@ -27,32 +28,6 @@ pub fn register(r: &mut Registry) {
             .named(&["str", "strict"])
             .defaults(&["true"]),
     );
-}
-
-/// PostgreSQL's keywords that cannot be a column's name without quotes, or a function's or type's.
-#[rustfmt::skip]
-const RESERVED: &[&str] = &[
-    "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "authorization", "between", "bigint", "binary",
-    "bit", "boolean", "both", "case", "cast", "char", "character", "check", "coalesce", "collate", "collation", "column",
-    "concurrently", "constraint", "create", "cross", "current_catalog", "current_date", "current_role", "current_schema",
-    "current_time", "current_timestamp", "current_user", "dec", "decimal", "default", "deferrable", "desc", "distinct", "do", "else",
-    "end", "except", "exists", "extract", "false", "fetch", "float", "for", "foreign", "freeze", "from", "full", "grant", "greatest",
-    "group", "grouping", "having", "ilike", "in", "initially", "inner", "inout", "int", "integer", "intersect", "interval", "into",
-    "is", "isnull", "join", "lateral", "leading", "least", "left", "like", "limit", "localtime", "localtimestamp", "national",
-    "natural", "nchar", "none", "normalize", "not", "notnull", "null", "nullif", "numeric", "offset", "on", "only", "or", "order",
-    "out", "outer", "overlaps", "overlay", "placing", "position", "precision", "primary", "real", "references", "returning", "right",
-    "row", "select", "session_user", "setof", "similar", "smallint", "some", "substring", "symmetric", "table", "tablesample", "then",
-    "time", "timestamp", "to", "trailing", "treat", "trim", "true", "union", "unique", "user", "using", "values", "varchar", "variadic",
-    "verbose", "when", "where", "window", "with", "xmlattributes", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlnamespaces",
-    "xmlparse", "xmlpi", "xmlroot", "xmlserialize", "xmltable",
-];
-
-/// Whether an identifier means itself without quotes.
-#[must_use]
-pub fn is_plain_identifier(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
-        && RESERVED.binary_search(&name).is_err()
 }
 
 /// Appends an identifier, quoted if it needs quotes.

@@ -13,6 +13,7 @@ use crate::registry::{Func, FuncKind, NativeOp, OperKind, Registry, Volatility};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, RecordType, SqlType, format_type, type_by_name};
 use crate::values::array::elements_of_value;
+use crate::values::object;
 use crate::values::writer;
 use arrow::array::{ArrayRef, Int32Array, UInt32Array};
 use std::sync::Arc;
@@ -153,6 +154,9 @@ const TABLE: &[Entry] = &[
     stable("to_regnamespace", "text", "regnamespace", "Translates a textual schema name to its OID."),
     stable("to_regrole", "text", "regrole", "Translates a textual role name to its OID."),
     stable("to_regproc", "text", "regproc", "Translates a textual function name to its OID."),
+    stable("to_regoper", "text", "regoper", "Translates a textual operator name to its OID."),
+    stable("to_regoperator", "text", "regoperator", "Translates a textual operator name with argument types to its OID."),
+    stable("to_regcollation", "text", "regcollation", "Translates a textual collation name to its OID."),
     stable("to_regprocedure", "text", "regprocedure", "Translates a textual function name with argument types to its OID."),
     // Privileges.
     stable("has_table_privilege", PRIVILEGE_ARGS, "bool", PRIVILEGE),
@@ -197,6 +201,7 @@ const TABLE: &[Entry] = &[
     volatile("pg_is_wal_replay_paused", "", "bool", "Returns true if recovery is paused."),
     // Transactions.
     stable("txid_current", "", "int8", "Returns the current transaction's ID."),
+    stable("age", "xid", "int4", "Returns the number of transactions since a transaction."),
     stable("txid_current_if_assigned", "", "int8", "Returns the current transaction's ID, or NULL if none is assigned."),
     volatile("pg_export_snapshot", "", "text", "Saves the snapshot of the transaction, and returns a name by which others can read as it."),
     volatile("txid_status", "int8", "text", "Reports the commit status of a recent transaction."),
@@ -306,8 +311,10 @@ fn format_type_kernel() -> Kernel {
                 // With a modifier that says nothing, the name is that of the type without length.
                 Some(PgType::Bpchar) if typmod.is_some_and(|typmod| typmod < 0) => "bpchar".to_owned(),
                 Some(PgType::Array(inner)) if *inner == PgType::Bpchar && typmod.is_some_and(|typmod| typmod < 0) => "bpchar[]".to_owned(),
+                Some(PgType::Bit) if typmod.is_some_and(|typmod| typmod < 0) => "\"bit\"".to_owned(),
+                Some(PgType::Array(inner)) if *inner == PgType::Bit && typmod.is_some_and(|typmod| typmod < 0) => "\"bit\"[]".to_owned(),
                 Some(ty) => format_any_type(&ty, typmod.unwrap_or(-1)),
-                None => "???".to_owned(),
+                None => object::type_name(call.ctx, oid)?.unwrap_or_else(|| "???".to_owned()),
             });
         }
         Text::finish(out, call.ret)
@@ -545,6 +552,12 @@ pub fn register(r: &mut Registry) {
         Func::of_kind("pg_terminate_backend", &[I4, PgType::Int8], PgType::Bool, FuncKind::System, "Terminates a session.").volatile();
     terminate = terminate.named(&["pid", "timeout"]).defaults(&["0"]);
     r.add(terminate);
+
+    let text = || SqlType::new(PgType::Text);
+    let fields = ["type", "schema", "name", "identity"].map(|field| (field.to_owned(), text())).to_vec();
+    let doc = "Names a database object so that it is found again.";
+    let identity = PgType::Record(Some(Arc::new(RecordType { fields })));
+    r.add(Func::of_kind("pg_identify_object", &[O, O, I4], identity, FuncKind::System, doc).stable());
 
     r.add(Func::scalar("pg_typeof", &[Any], Regtype, type_of(), "Returns the type of its argument.").lax().stable());
     let doc = "Returns the SQL name for a data type that is identified by its type OID and possibly a type modifier.";

@@ -3,6 +3,7 @@
 use crate::registry::Registry;
 
 pub mod array;
+pub mod bit;
 pub mod datetime;
 pub mod json;
 pub mod membership;
@@ -20,4 +21,5 @@ pub fn register(r: &mut Registry) {
     json::register(r);
     array::register(r);
     record::register(r);
+    bit::register(r);
 }

@@ -16,6 +16,7 @@ use datafusion_common::ScalarValue;
 
 pub mod acl;
 pub mod array;
+pub mod bit;
 pub mod datetime;
 pub mod element_order;
 pub mod interval;
@@ -77,6 +78,7 @@ pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> P
         PgType::Json | PgType::Jsonb | PgType::Jsonpath => json::writer(ctx, ty, array),
         PgType::Tsvector | PgType::Tsquery => crate::textsearch::values::writer(ty, array),
         PgType::Aclitem | PgType::PgNodeTree => acl::writer(ty, array),
+        PgType::Bit | PgType::Varbit => bit::writer(ty, array),
         ty_ if ty_.is_oid_like() => object::writer(ctx, ty, array),
         PgType::Array(_) | PgType::Int2Vector | PgType::OidVector => array::writer(ctx, ty, array),
         PgType::Record(_) => record::writer(ctx, ty, array),
@@ -104,6 +106,7 @@ pub fn builder(ty: &SqlType) -> PgResult<Box<dyn ValueBuilder>> {
         PgType::Json | PgType::Jsonb | PgType::Jsonpath => json::builder(ty),
         PgType::Tsvector | PgType::Tsquery => Ok(crate::textsearch::values::builder(ty)),
         PgType::Aclitem => Ok(acl::builder()),
+        PgType::Bit | PgType::Varbit => Ok(bit::builder(ty)),
         ty_ if ty_.is_oid_like() => object::builder(ty),
         PgType::Array(_) | PgType::Int2Vector | PgType::OidVector => array::builder(ty),
         PgType::Record(_) => record::builder(ty),
@@ -157,6 +160,7 @@ pub fn apply_typmod(ty: &SqlType, explicit: bool) -> Option<Kernel> {
     }
     match ty.ty {
         PgType::Varchar | PgType::Bpchar => string::apply_typmod(ty, explicit),
+        PgType::Bit | PgType::Varbit => bit::apply_typmod(ty, explicit),
         PgType::Numeric => number::apply_typmod(ty),
         PgType::Time => Some(strict1::<Time, Time>(move |_, micros| Ok(datetime::round_time(micros, typmod)))),
         PgType::Timetz => Some(strict1::<datetime::TimeTzKind, datetime::TimeTzKind>(move |_, time| {

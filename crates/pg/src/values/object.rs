@@ -1,12 +1,14 @@
-//! Values: oid, xid and the types that show an object's name for its OID: regclass, regtype, regproc, regnamespace, regrole.
+//! Values: oid, xid and the types that show an object's name for its OID: regclass, regtype, regproc, regoper, regrole and so on.
 //!
-//! Text of digits is the OID itself, `-` is 0; an OID without an object prints as its digits.
+//! Text of digits is the OID itself, `-` is 0, but for operators, of which it is one; an OID without an object prints as its digits.
 
 use super::number::{parse_oid, trim, write_integer};
 use super::{ValueBuilder, ValueWriter, fixed_width, open, output_text, parse_type_name};
+use crate::collation;
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
-use crate::registry::{Func, Registry};
+use crate::names::{is_plain_identifier, parse_name};
+use crate::registry::{Func, Oper, Registry};
 use crate::settings::Config;
 use crate::sqlstate::SqlState;
 use crate::type_functions;
@@ -84,20 +86,30 @@ pub fn object_name(ctx: &EvalContext, ty: &PgType, oid: u32) -> PgResult<Option<
         return Ok(None);
     }
     if oid == 0 {
-        return Ok(Some("-".into()));
+        return Ok(Some(if is_operator(ty) { "0" } else { "-" }.into()));
     }
     Ok(match ty {
         PgType::Regclass => ctx.system.relation_name(oid),
-        PgType::Regnamespace => ctx.system.schema_name(oid).map(|name| quote_identifier(&name)),
-        PgType::Regtype => PgType::from_oid(oid).map(|ty| format_type(&ty, -1)),
-        PgType::Regproc => match function_by_oid(oid) {
-            Some(func) => Some(quote_identifier(func.name)),
-            None => type_functions::by_oid(oid).map(|func| quote_identifier(func.name)),
-        },
+        PgType::Regnamespace => ctx.system.schema_name(oid).map(|name| quoted(&name)),
+        PgType::Regtype => type_name(ctx, oid)?,
+        PgType::Regproc => {
+            let name = function_by_oid(oid).map(|func| func.name).or_else(|| type_functions::by_oid(oid).map(|func| func.name));
+            // One that has its name with others is not found by the name alone.
+            name.map(|name| if functions_named(name) == 1 { quoted(name) } else { format!("pg_catalog.{}", quoted(name)) })
+        }
+        PgType::Regoper => operator_by_oid(oid).map(|oper| match Registry::get().operators(oper.name) {
+            [_] => oper.name.to_owned(),
+            _ => format!("pg_catalog.{}", oper.name),
+        }),
+        PgType::Regoperator => operator_by_oid(oid).map(|oper| {
+            let left = oper.left.as_ref().map_or_else(|| "NONE".to_owned(), |ty| format_type(ty, -1));
+            format!("{}({left},{})", oper.name, format_type(&oper.right, -1))
+        }),
+        PgType::Regcollation => collation::by_oid(oid).map(|collation| quoted(collation.name)),
         PgType::Regprocedure => {
             let shown = |name: &str, args: &mut dyn Iterator<Item = PgType>| {
                 let args: Vec<String> = args.map(|ty| format_type(&ty, -1)).collect();
-                format!("{}({})", quote_identifier(name), args.join(","))
+                format!("{}({})", quoted(name), args.join(","))
             };
             match function_by_oid(oid) {
                 Some(func) => Some(shown(func.name, &mut func.declared_args())),
@@ -112,7 +124,7 @@ pub fn object_name(ctx: &EvalContext, ty: &PgType, oid: u32) -> PgResult<Option<
             let text = SqlType::new(PgType::Name);
             let name = ctx.system.call("pg_get_userbyid", &[ScalarValue::UInt32(Some(oid))], &text)?;
             let name = output_text(ctx, &text, &name)?;
-            (!name.is_empty() && !name.starts_with("unknown (OID=")).then(|| quote_identifier(&name))
+            (!name.is_empty() && !name.starts_with("unknown (OID=")).then(|| quoted(&name))
         }
     })
 }
@@ -130,13 +142,22 @@ pub fn object_oid(ctx: &EvalContext, ty: &PgType, text: &str) -> PgResult<u32> {
             let digits = name.bytes().take_while(u8::is_ascii_digit);
             return Ok(digits.fold(0u32, |sum, digit| sum.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'))));
         }
-        _ if name == "-" => return Ok(0),
+        _ if name == "-" && !is_operator(ty) => return Ok(0),
         _ if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) => return parse_oid(text),
         _ => {}
     }
     match ty {
         PgType::Regclass => relation_named(ctx, name),
-        PgType::Regtype => Ok(parse_type_name(text)?.ty.oid()),
+        PgType::Regtype => type_oid(ctx, text),
+        PgType::Regoper => operator_named(ctx, name),
+        PgType::Regoperator => operator_of_types(ctx, name),
+        PgType::Regcollation => match parse_name(name)?.as_slice() {
+            [known] | [_, known] if collation::named(known).is_some() => Ok(collation::named(known).map_or(0, |found| found.oid)),
+            parts => {
+                let message = format!("collation \"{}\" for encoding \"UTF8\" does not exist", parts.join("."));
+                Err(PgError::new(SqlState::UNDEFINED_OBJECT, message))
+            }
+        },
         PgType::Regnamespace => named(ctx, "to_regnamespace", ty, name)?.ok_or_else(|| undefined_schema(name)),
         PgType::Regproc => {
             let function = function_name(name);
@@ -180,9 +201,10 @@ fn named(ctx: &EvalContext, function: &str, ty: &PgType, name: &str) -> PgResult
     Ok(if let ScalarValue::UInt32(oid) = found { oid } else { None })
 }
 
-fn procedure_oid(name: &str) -> PgResult<u32> {
+/// The name of a function or an operator, and its types: `NONE` is that of a side that an operator lacks.
+fn name_and_types(text: &str) -> PgResult<(&str, Vec<Option<PgType>>)> {
     let syntax = |message: &str| PgError::new(SqlState::INVALID_TEXT_REPRESENTATION, message);
-    let (function, rest) = name.split_once('(').ok_or_else(|| syntax("expected a left parenthesis"))?;
+    let (name, rest) = text.split_once('(').ok_or_else(|| syntax("expected a left parenthesis"))?;
     let args = rest.strip_suffix(')').ok_or_else(|| syntax("expected a right parenthesis"))?;
     let mut types = Vec::new();
     let (mut depth, mut start) = (0, 0);
@@ -193,13 +215,22 @@ fn procedure_oid(name: &str) -> PgResult<u32> {
             ',' if depth == 0 => {
                 let arg = args.get(start..at).unwrap_or("").trim();
                 if !(arg.is_empty() && args.trim().is_empty()) {
-                    types.push(parse_type_name(arg)?.ty);
+                    types.push(if arg.eq_ignore_ascii_case("none") { None } else { Some(parse_type_name(arg)?.ty) });
                 }
                 start = at + 1;
             }
             _ => {}
         }
     }
+    Ok((name, types))
+}
+
+fn procedure_oid(name: &str) -> PgResult<u32> {
+    let (function, types) = name_and_types(name)?;
+    let types = types
+        .into_iter()
+        .map(|ty| ty.ok_or_else(|| PgError::new(SqlState::UNDEFINED_OBJECT, "type \"none\" does not exist")))
+        .collect::<PgResult<Vec<PgType>>>()?;
     Registry::get()
         .functions(&function_name(function))
         .iter()
@@ -210,6 +241,98 @@ fn procedure_oid(name: &str) -> PgResult<u32> {
             type_functions::named(&function_name(function)).find(|func| of_types(&func.args)).map(|func| func.oid)
         })
         .ok_or_else(|| PgError::new(SqlState::UNDEFINED_FUNCTION, format!("function \"{name}\" does not exist")))
+}
+
+fn is_operator(ty: &PgType) -> bool {
+    matches!(ty, PgType::Regoper | PgType::Regoperator)
+}
+
+/// The operators of a name in a string, with its schema or without.
+///
+/// # Errors
+/// 42602 for what is no name, 3F000 for a schema that does not exist.
+fn operators_named(ctx: &EvalContext, text: &str) -> PgResult<&'static [Arc<Oper>]> {
+    Ok(match parse_name(text)?.as_slice() {
+        [name] => Registry::get().operators(name),
+        [schema, name] if schema == "pg_catalog" => Registry::get().operators(name),
+        [schema, _] if named(ctx, "to_regnamespace", &PgType::Regnamespace, schema).unwrap_or_default().is_none() => {
+            return Err(undefined_schema(schema));
+        }
+        _ => &[],
+    })
+}
+
+fn undefined_operator(name: &str) -> PgError {
+    PgError::new(SqlState::UNDEFINED_FUNCTION, format!("operator does not exist: {name}"))
+}
+
+fn operator_named(ctx: &EvalContext, name: &str) -> PgResult<u32> {
+    match operators_named(ctx, name)? {
+        [] => Err(undefined_operator(name)),
+        [oper] => Ok(oper.oid),
+        _ => Err(PgError::new(SqlState::AMBIGUOUS_FUNCTION, format!("more than one operator named {name}"))),
+    }
+}
+
+fn operator_of_types(ctx: &EvalContext, text: &str) -> PgResult<u32> {
+    let (name, types) = name_and_types(text)?;
+    let (left, right) = match types.as_slice() {
+        [_] => {
+            let hint = "Use NONE to denote the missing argument of a unary operator.";
+            return Err(PgError::new(SqlState::UNDEFINED_PARAMETER, "missing argument").hint(hint));
+        }
+        [left, right] => (left, right),
+        _ => return Err(PgError::new(SqlState::TOO_MANY_ARGUMENTS, "too many arguments").hint("Provide two argument types for operator.")),
+    };
+    let found = operators_named(ctx, name)?.iter().find(|oper| oper.left == *left && Some(&oper.right) == right.as_ref());
+    found.map(|oper| oper.oid).ok_or_else(|| undefined_operator(text))
+}
+
+fn operator_by_oid(oid: u32) -> Option<&'static Arc<Oper>> {
+    static BY_OID: LazyLock<HashMap<u32, &'static Arc<Oper>>> =
+        LazyLock::new(|| Registry::get().all_operators().map(|oper| (oper.oid, oper)).collect());
+    BY_OID.get(&oid).copied()
+}
+
+/// How many functions have a name.
+fn functions_named(name: &str) -> usize {
+    Registry::get().functions(name).len() + type_functions::named(name).count()
+}
+
+/// The function of the engine that finds the type of a relation's rows by name.
+pub const ROW_TYPE: &str = "type of rows by name";
+/// The function of the engine that names the type of a relation's rows.
+pub const ROW_TYPE_NAME: &str = "name of a type of rows";
+
+/// The OID of a type of any name that PostgreSQL has, its row types among them.
+fn type_oid(ctx: &EvalContext, text: &str) -> PgResult<u32> {
+    match parse_type_name(text) {
+        Ok(ty) => Ok(ty.ty.oid()),
+        Err(error) if error.code() == SqlState::UNDEFINED_OBJECT => match type_functions::elsewhere_named(text) {
+            Some(oid) => Ok(oid),
+            None => named(ctx, ROW_TYPE, &PgType::Oid, text).unwrap_or_default().ok_or(error),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+/// The name of a type as `format_type` prints it without a modifier; `None` if there is none.
+///
+/// # Errors
+/// What the engine reports.
+pub fn type_name(ctx: &EvalContext, oid: u32) -> PgResult<Option<String>> {
+    if let Some(ty) = PgType::from_oid(oid) {
+        return Ok(Some(format_type(&ty, -1)));
+    }
+    if let Some(name) = type_functions::elsewhere(oid) {
+        return Ok(Some(name));
+    }
+    let text = SqlType::new(PgType::Text);
+    // Where there is no catalog, there are no relations.
+    Ok(match ctx.system.call(ROW_TYPE_NAME, &[ScalarValue::UInt32(Some(oid))], &text) {
+        Ok(name) if !name.is_null() => Some(output_text(ctx, &text, &name)?),
+        _ => None,
+    })
 }
 
 fn function_by_oid(oid: u32) -> Option<&'static Arc<Func>> {
@@ -237,9 +360,7 @@ fn display_parts(name: &str) -> String {
     name.split('.').map(fold_identifier).collect::<Vec<_>>().join(".")
 }
 
-/// An identifier with quotes where SQL needs them because of its characters.
-fn quote_identifier(name: &str) -> String {
-    let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'_' | b'$'));
-    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+/// An identifier with quotes where SQL needs them.
+fn quoted(name: &str) -> String {
+    if is_plain_identifier(name) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }

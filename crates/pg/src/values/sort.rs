@@ -82,6 +82,12 @@ pub fn compare_rows(ty: &SqlType, left: &ArrayRef, left_row: usize, right: &Arra
     Ok(a.cmp(&b))
 }
 
+/// Types whose key is the text that carries them.
+fn is_text(ty: &PgType) -> bool {
+    matches!(ty, PgType::Text | PgType::Varchar | PgType::Name | PgType::Char)
+        || matches!(ty, PgType::Unknown | PgType::Aclitem | PgType::PgNodeTree | PgType::Bit | PgType::Varbit)
+}
+
 /// What writes the sortable bytes of a column, for every type that has an order.
 ///
 /// # Errors
@@ -172,7 +178,7 @@ pub fn key_writer<'a>(ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn Ke
                 Ok(())
             }))
         }
-        PgType::Text | PgType::Varchar | PgType::Name | PgType::Char | PgType::Unknown | PgType::Aclitem | PgType::PgNodeTree => {
+        ty_ if is_text(ty_) => {
             let column: &StringViewArray = open(array, ty)?;
             Ok(key(move |row, out| {
                 escape(column.value(row).as_bytes(), out);

@@ -3,6 +3,7 @@
 use crate::error::{PgError, PgResult};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, SqlType, numeric_typmod_of, type_by_name};
+use crate::values::bit::bit_typmod;
 
 /// Reads a type name: `numeric(10,2)[]`, `timestamp(3) with time zone`, `"char"`, `pg_catalog.int4`.
 ///
@@ -177,6 +178,9 @@ impl Cursor<'_> {
                     (PgType::Bpchar, if self.peek() == Some(&Token::Symbol('(')) { -1 } else { 5 })
                 }
             }
+            // Without a length, bit is bit(1).
+            "bit" if self.word("varying") => (PgType::Varbit, -1),
+            "bit" => (PgType::Bit, if self.peek() == Some(&Token::Symbol('(')) { -1 } else { 1 }),
             "float" => {
                 if !self.symbol('(') {
                     return Ok((PgType::Float8, -1));
@@ -240,6 +244,7 @@ impl Cursor<'_> {
                     n => Ok(n as i32 + 4),
                 }
             }
+            (PgType::Bit | PgType::Varbit, [length]) => bit_typmod(&element, *length),
             (PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz, [precision]) => {
                 if *precision < 0 {
                     let name = if matches!(element, PgType::Time | PgType::Timetz) { "TIME" } else { "TIMESTAMP" };

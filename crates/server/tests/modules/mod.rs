@@ -16,6 +16,7 @@ const ORDERS: &[(&str, &[&str])] = &[
             "sqlstate",
             "error",
             "names",
+            "collation",
             "memory",
             "types",
             "settings",

@@ -1,7 +1,7 @@
 //! The collations that columns are given.
 
 use super::name_parts;
-use crate::catalog::collation::is_known;
+use stoa_pg::collation;
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_syntax::ast::ObjectName;
 
@@ -23,7 +23,7 @@ pub fn of_column(said: Option<&ObjectName>, ty: &PgType) -> PgResult<Option<Stri
 pub fn check(name: &ObjectName) -> PgResult<String> {
     let name = name_parts(name)?.join(".");
     let name = name.trim_start_matches("pg_catalog.");
-    if is_known(name) {
+    if collation::named(name).is_some() {
         return Ok(name.to_owned());
     }
     Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("collation \"{name}\" for encoding \"UTF8\" does not exist")))

@@ -117,6 +117,7 @@ impl Binder<'_> {
                 let target = match typed.data_type {
                     // Before a literal, no length is no limit.
                     ast::DataType::Char(None) | ast::DataType::Character(None) => SqlType::new(PgType::Bpchar),
+                    ast::DataType::Bit(None) => SqlType::new(PgType::Bit),
                     _ => self.type_of(&typed.data_type)?,
                 };
                 let literal = self.bind_value(&typed.value)?;

@@ -27,6 +27,8 @@ impl Binder<'_> {
             V::Boolean(value) => Ok(Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(*value))), SqlType::new(PgType::Bool))),
             V::Null => Ok(Expr::new(ExprKind::Const(ScalarValue::Utf8View(None)), SqlType::new(PgType::Unknown))),
             V::Placeholder(name) => self.parameter(name).map_err(|e| e.at(position)),
+            V::SingleQuotedByteStringLiteral(text) => bits(&format!("b{text}")).map_err(|e| e.at(position)),
+            V::HexStringLiteral(text) => bits(&format!("x{text}")).map_err(|e| e.at(position)),
             V::DoubleQuotedString(name) => {
                 Err(PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")).at(position))
             }
@@ -164,6 +166,12 @@ impl Binder<'_> {
         let target = SqlType::new(PgType::Int8);
         self.coerce(expr, &target, CastContext::Assignment)
     }
+}
+
+/// The bit string of a literal, whose first letter says which digits it has.
+fn bits(text: &str) -> PgResult<Expr> {
+    let digits = stoa_pg::values::bit::digits(text)?.into_owned();
+    Ok(Expr::new(ExprKind::Const(ScalarValue::Utf8View(Some(digits))), SqlType::new(PgType::Bit)))
 }
 
 /// Evaluates a cast of a constant, or an immutable call over constants; what fails stays, and fails when it runs. Of types whose conversion

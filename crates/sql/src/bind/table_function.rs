@@ -249,6 +249,14 @@ impl Binder<'_> {
                 }
                 given.scalar = false;
             }
+            (PgType::Record(Some(record)), true) if !is_unnamed(record) => {
+                for (index, (column, ty)) in record.fields.iter().enumerate() {
+                    let id = self.new_col();
+                    given.scalars.push((id, Expr::new(ExprKind::Field { arg: Box::new(value.clone()), index }, ty.clone())));
+                    given.visible.push(ScopeColumn { name: column.clone(), expr: Expr::column(id, ty.clone()), origin: None });
+                }
+                (given.scalar, given.of_rows) = (false, true);
+            }
             (PgType::Record(None), true) => {
                 return Err(PgError::new(
                     SqlState::SYNTAX_ERROR,

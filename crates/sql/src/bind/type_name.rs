@@ -4,6 +4,7 @@ use super::scope::Clause;
 use super::{Binder, name_parts};
 use std::sync::Arc;
 use stoa_pg::types::{RecordType, numeric_typmod_of, type_by_name};
+use stoa_pg::values::bit::bit_typmod;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, IntervalFields, TimezoneInfo};
 use stoa_table::catalog::{ColumnId, Oid};
@@ -89,6 +90,8 @@ pub fn sql_type(data_type: &DataType) -> PgResult<SqlType> {
         }
         D::Char(len) | D::Character(len) => character(PgType::Bpchar, len.as_ref(), Some(1)),
         D::Bytea => plain(PgType::Bytea),
+        D::Bit(length) => bits(PgType::Bit, Some(length.unwrap_or(1))),
+        D::BitVarying(length) | D::VarBit(length) => bits(PgType::Varbit, *length),
         D::Date => plain(PgType::Date),
         D::Time(p, zone) => match zone {
             TimezoneInfo::WithTimeZone | TimezoneInfo::Tz => precision(PgType::Timetz, *p),
@@ -173,6 +176,7 @@ fn with_modifiers(ty: PgType, numbers: &[i64]) -> PgResult<SqlType> {
         (PgType::Numeric, [p]) => numeric_of(*p, 0),
         (PgType::Numeric, [p, s]) => numeric_of(*p, *s),
         (PgType::Varchar | PgType::Bpchar, [n]) => character_of(ty, *n),
+        (PgType::Bit | PgType::Varbit, [n]) => bits(ty, Some(u64::try_from(*n).unwrap_or(0))),
         (PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz, [p]) => {
             let Ok(p) = u64::try_from(*p) else { return Err(negative_precision(&ty, *p)) };
             precision(ty, Some(p))
@@ -192,6 +196,8 @@ fn takes_modifiers(ty: &PgType) -> bool {
         PgType::Numeric
             | PgType::Varchar
             | PgType::Bpchar
+            | PgType::Bit
+            | PgType::Varbit
             | PgType::Time
             | PgType::Timetz
             | PgType::Timestamp
@@ -280,6 +286,13 @@ fn character_of(ty: PgType, n: i64) -> PgResult<SqlType> {
         return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("length for type {name} cannot exceed {MAX}")));
     }
     Ok(SqlType::with_typmod(ty, n as i32 + 4))
+}
+
+/// Bit strings of a length.
+fn bits(ty: PgType, length: Option<u64>) -> PgResult<SqlType> {
+    let Some(length) = length else { return Ok(SqlType::new(ty)) };
+    let typmod = bit_typmod(&ty, i64::try_from(length).unwrap_or(i64::MAX))?;
+    Ok(SqlType::with_typmod(ty, typmod))
 }
 
 fn negative_precision(ty: &PgType, p: i64) -> PgError {

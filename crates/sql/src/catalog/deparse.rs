@@ -236,6 +236,9 @@ pub fn type_name(ty: &SqlType) -> String {
     match &ty.ty {
         PgType::Bpchar if ty.typmod <= TRIMMED => "bpchar".to_owned(),
         PgType::Array(inner) if **inner == PgType::Bpchar && ty.typmod < 0 => "bpchar[]".to_owned(),
+        // bit is bit(1).
+        PgType::Bit if ty.typmod < 0 => "\"bit\"".to_owned(),
+        PgType::Array(inner) if **inner == PgType::Bit && ty.typmod < 0 => "\"bit\"[]".to_owned(),
         other => format_type(other, ty.typmod),
     }
 }

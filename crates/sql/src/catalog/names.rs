@@ -3,7 +3,7 @@
 use super::deparse::quote_name;
 pub use stoa_pg::names::parse_name;
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, TableDescriptor, ViewDescriptor};
+use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, Relation, TableDescriptor, ViewDescriptor};
 
 /// The owner of what the system has from the start.
 pub const OWNER: u32 = stoa_table::catalog::role::FIRST_SUPERUSER;
@@ -13,6 +13,32 @@ pub const PRIMARY_INDEX_BIT: u32 = 0x4000_0000;
 
 /// What the OID of the rule that makes a relation a view has and the view's has not.
 pub const RULE_BIT: u32 = 0x2000_0000;
+
+const ROW_TYPE_BIT: u32 = 0x1000_0000;
+const ROW_ARRAY_BITS: u32 = 0x1800_0000;
+
+/// The OID of the type of a relation's rows.
+#[must_use]
+pub fn row_type_oid(relation: Oid) -> Oid {
+    relation | ROW_TYPE_BIT
+}
+
+/// The OID of arrays of a relation's rows.
+#[must_use]
+pub fn row_array_oid(relation: Oid) -> Oid {
+    relation | ROW_ARRAY_BITS
+}
+
+/// The relation of which this is the type of rows, and whether of arrays of them.
+#[must_use]
+pub fn of_row_type(catalog: &CatalogSnapshot, ty: Oid) -> Option<(&Relation, bool)> {
+    let is_array = ty & ROW_ARRAY_BITS == ROW_ARRAY_BITS;
+    if ty & ROW_TYPE_BIT == 0 || ty & (RULE_BIT | PRIMARY_INDEX_BIT) != 0 {
+        return None;
+    }
+    let relation = catalog.relation(ty & !ROW_ARRAY_BITS)?;
+    (!matches!(&**relation, Relation::Sequence(_))).then_some((&**relation, is_array))
+}
 
 /// A role's name; PostgreSQL's words for an OID that none has.
 #[must_use]

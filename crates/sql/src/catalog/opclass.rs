@@ -26,6 +26,7 @@ pub static ARRAYS: OperatorClass = class(10_000, "array_ops", 397, PgType::AnyAr
 
 /// By name.
 pub const BTREE: &[OperatorClass] = &[
+    class(10_002, "bit_ops", 423, PgType::Bit, true),
     class(10_003, "bool_ops", 424, PgType::Bool, true),
     class(10_004, "bpchar_ops", 426, PgType::Bpchar, true),
     class(4219, "bpchar_pattern_ops", 2097, PgType::Bpchar, false),
@@ -51,6 +52,7 @@ pub const BTREE: &[OperatorClass] = &[
     class(10_074, "tsquery_ops", 3683, PgType::Tsquery, true),
     class(10_071, "tsvector_ops", 3626, PgType::Tsvector, true),
     class(10_065, "uuid_ops", 2968, PgType::Uuid, true),
+    class(10_043, "varbit_ops", 2002, PgType::Varbit, true),
     class(10_044, "varchar_ops", 1994, PgType::Text, false),
     class(4218, "varchar_pattern_ops", 2095, PgType::Text, false),
 ];
@@ -66,6 +68,7 @@ pub const GIN: &[OperatorClass] = &[
 /// The families of btree's classes, by OID.
 pub const BTREE_FAMILIES: &[(Oid, &str)] = &[
     (397, "array_ops"),
+    (423, "bit_ops"),
     (424, "bool_ops"),
     (426, "bpchar_ops"),
     (428, "bytea_ops"),
@@ -79,6 +82,7 @@ pub const BTREE_FAMILIES: &[(Oid, &str)] = &[
     (1994, "text_ops"),
     (1996, "time_ops"),
     (2000, "timetz_ops"),
+    (2002, "varbit_ops"),
     (2095, "text_pattern_ops"),
     (2097, "bpchar_pattern_ops"),
     (2968, "uuid_ops"),

@@ -7,22 +7,29 @@ use super::written_time::as_written;
 use super::{Constraint, Definitions, constraint, describe};
 use crate::catalog::deparse::quote_name;
 use crate::catalog::names::{
-    PRIMARY_INDEX_BIT, RULE_BIT, class_named, is_visible, parse_name, primary_index, qualified, role_name, shown_relation,
+    PRIMARY_INDEX_BIT, RULE_BIT, class_name, class_named, is_visible, of_row_type, parse_name, primary_index, qualified, role_name,
+    row_array_oid, row_type_oid, shown_relation,
 };
 use crate::privileges::check_name;
+use arrow::array::{ArrayRef, StringViewArray, StructArray};
+use arrow::datatypes::DataType;
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
-use stoa_pg::registry::{Func, Registry};
+use stoa_pg::registry::{Func, FuncKind, Registry};
 use stoa_pg::type_functions;
 use stoa_pg::types::format_type;
+use stoa_pg::values::object::{ROW_TYPE, ROW_TYPE_NAME};
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_table::TableId;
 use stoa_table::catalog::policy::hides_rows;
-use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, Relation};
+use stoa_table::catalog::{CatalogSnapshot, ColumnId, GIN_METHOD, Oid, Relation};
 
+const BTREE_AM: Oid = 403;
+const HASH_AM: Oid = 405;
 const PG_CLASS: Oid = 1259;
 const PG_CONSTRAINT: Oid = 2606;
 const PG_NAMESPACE: Oid = 2615;
+const PG_PROC: Oid = 1255;
 const PG_TYPE: Oid = 1247;
 
 /// The objects that a session sees, and who it is.
@@ -50,6 +57,14 @@ impl Objects<'_> {
         let found = class_named(self.catalog, self.path, self.temporary, name)?;
         check_name(self.catalog, self.role, name)?;
         Ok(found)
+    }
+
+    /// The OID of the type of a relation's rows, or of arrays of them, by its name.
+    fn row_type(&self, name: &str) -> PgResult<Option<Oid>> {
+        let (name, is_array) = name.trim().strip_suffix("[]").map_or((name, false), |element| (element, true));
+        let Some(oid) = self.relation_oid(name)? else { return Ok(None) };
+        let ty = if is_array { row_array_oid(oid) } else { row_type_oid(oid) };
+        Ok(of_row_type(self.catalog, ty).map(|_| ty))
     }
 
     pub(super) fn schema_oid(&self, name: &str) -> Option<u32> {
@@ -240,7 +255,56 @@ fn definitions(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlTyp
                 _ => None,
             })
         }
+        "pg_identify_object" => {
+            let (Some(class), Some(object)) = (args.oid(0), args.oid(1)) else { return null(result) };
+            let fields = identity(o, class, object, args.int(2).unwrap_or(0)).unwrap_or_default();
+            let DataType::Struct(names) = &result.arrow else { return null(result) };
+            let columns = fields.map(|field| Arc::new(StringViewArray::from(vec![field])) as ArrayRef).to_vec();
+            let row = StructArray::try_new(names.clone(), columns, None).map_err(|e| PgError::internal(e.to_string()))?;
+            Ok(Some(ScalarValue::Struct(Arc::new(row))))
+        }
         _ => Ok(None),
+    }
+}
+
+/// The kind of an object, its schema, its name if that alone names it, and what names it anywhere.
+fn identity(o: &Objects<'_>, class: Oid, object: Oid, column: i64) -> Option<[Option<String>; 4]> {
+    let catalog = o.catalog;
+    let of_schema = |schema: Oid| catalog.schema(schema).map(|s| quote_name(&s.name));
+    match class {
+        PG_CLASS => {
+            let name = class_name(catalog, object)?;
+            let described = describe(catalog, o.path, object, 0)?;
+            let kind = described.strip_suffix(&shown_relation(catalog, o.path, object)?)?.trim().to_owned();
+            let (schema, whole) = (of_schema(name.schema), qualified(catalog, object)?);
+            if column == 0 {
+                return Some([Some(kind), schema, Some(quote_name(&name.name)), Some(whole)]);
+            }
+            let id = ColumnId(u32::try_from(column).ok()?);
+            let column = super::column_name(catalog.table(object)?, id);
+            Some([Some(format!("{kind} column")), schema, Some(quote_name(&name.name)), Some(format!("{whole}.{column}"))])
+        }
+        PG_NAMESPACE => {
+            let name = of_schema(object);
+            Some([Some("schema".into()), None, name.clone(), name])
+        }
+        PG_CONSTRAINT => {
+            let (table, found) = constraint(catalog, object)?;
+            let on = format!("{} on {}", quote_name(constraint_name(&found)), qualified(catalog, table.oid)?);
+            Some([Some("table constraint".into()), of_schema(table.schema), None, Some(on)])
+        }
+        PG_TYPE => {
+            let ty = PgType::from_oid(object)?;
+            Some([Some("type".into()), Some("pg_catalog".into()), Some(ty.name()), Some(format_type(&ty, -1))])
+        }
+        PG_PROC => {
+            let func = function_by_oid(object)?;
+            let kind = if matches!(func.kind, FuncKind::Aggregate(_) | FuncKind::NativeAggregate(_)) { "aggregate" } else { "function" };
+            let types: Vec<String> = func.declared_args().map(|ty| format_type(&ty, -1)).collect();
+            let whole = format!("pg_catalog.{}({})", quote_name(func.name), types.join(","));
+            Some([Some(kind.into()), Some("pg_catalog".into()), None, Some(whole)])
+        }
+        _ => None,
     }
 }
 
@@ -344,22 +408,39 @@ fn names(o: &Objects<'_>, function: &str, args: &Args<'_>, _: &SqlType) -> Answe
             None => None,
         }),
         "to_regtype" => oid_value(match args.text(0) {
-            Some(name) => found(stoa_pg::values::parse_type_name(&name), &[SqlState::UNDEFINED_OBJECT])?.map(|ty| ty.ty.oid()),
+            Some(name) => match found(stoa_pg::values::parse_type_name(&name), &[SqlState::UNDEFINED_OBJECT])? {
+                Some(ty) => Some(ty.ty.oid()),
+                None => o.row_type(&name)?,
+            },
             None => None,
         }),
+        ROW_TYPE => oid_value(match args.text(0) {
+            Some(name) => o.row_type(&name)?,
+            None => None,
+        }),
+        ROW_TYPE_NAME => text(args.oid(0).and_then(|ty| of_row_type(o.catalog, ty)).and_then(|(relation, is_array)| {
+            let name = shown_relation(o.catalog, o.path, relation.oid())?;
+            Some(if is_array { format!("{name}[]") } else { name })
+        })),
         "to_regrole" => oid_value(match args.text(0) {
             Some(name) => o.role_oid(&one_name(&name)?),
             None => None,
         }),
-        "to_regproc" | "to_regprocedure" => {
+        "to_regproc" | "to_regprocedure" | "to_regoper" | "to_regoperator" | "to_regcollation" => {
             let Some(name) = args.text(0) else { return oid_value(None) };
-            let ty = if function == "to_regproc" {
-                parse_name(&name)?;
-                PgType::Regproc
-            } else {
-                PgType::Regprocedure
+            let ty = match function {
+                "to_regproc" => {
+                    parse_name(&name)?;
+                    PgType::Regproc
+                }
+                "to_regprocedure" => PgType::Regprocedure,
+                "to_regoper" => PgType::Regoper,
+                "to_regoperator" => PgType::Regoperator,
+                _ => PgType::Regcollation,
             };
-            let missing = [SqlState::UNDEFINED_FUNCTION, SqlState::AMBIGUOUS_FUNCTION];
+            // That a type does not exist is an error, that a collation does not is not.
+            let none = if ty == PgType::Regcollation { SqlState::UNDEFINED_OBJECT } else { SqlState::UNDEFINED_FUNCTION };
+            let missing = [none, SqlState::AMBIGUOUS_FUNCTION, SqlState::INVALID_SCHEMA_NAME];
             oid_value(found(stoa_pg::values::object::object_oid(&EvalContext::default(), &ty, &name), &missing)?)
         }
         _ => Ok(None),
@@ -534,8 +615,11 @@ pub fn own_storage(catalog: &CatalogSnapshot, oid: Oid) -> Vec<TableId> {
 fn index_property(catalog: &CatalogSnapshot, function: &str, args: &Args<'_>) -> Answer {
     let property = args.text(args.len().saturating_sub(1)).unwrap_or_default();
     if function == "pg_indexam_has_property" {
+        let Some(method) = args.oid(0) else { return truth(None) };
+        let (is_btree, is_hash) = (method == BTREE_AM, method == HASH_AM);
         return truth(match property.as_str() {
-            "can_order" | "can_unique" | "can_multi_col" | "can_include" => Some(true),
+            "can_order" | "can_unique" | "can_include" => Some(is_btree),
+            "can_multi_col" => Some(!is_hash),
             "can_exclude" => Some(false),
             _ => None,
         });
@@ -548,10 +632,11 @@ fn index_property(catalog: &CatalogSnapshot, function: &str, args: &Args<'_>) ->
             None => return truth(None),
         },
     };
+    // What finds words and items has no order of its own.
+    let is_ordered = index.is_none_or(|index| index.method != GIN_METHOD && !index.is_fulltext());
     if function == "pg_index_has_property" {
         return truth(match property.as_str() {
-            "clusterable" | "backward_scan" => Some(true),
-            "index_scan" => Some(true),
+            "clusterable" | "backward_scan" | "index_scan" => Some(is_ordered),
             "bitmap_scan" => Some(false),
             _ => None,
         });
@@ -561,6 +646,11 @@ fn index_property(catalog: &CatalogSnapshot, function: &str, args: &Args<'_>) ->
         Some(index) => index.parts.get(n).map(|p| (p.descending, p.nulls_first)),
         None => table.key_columns().nth(n).map(|p| (p.descending, p.descending)),
     });
+    if !is_ordered {
+        let properties =
+            ["asc", "desc", "nulls_first", "nulls_last", "orderable", "returnable", "search_nulls", "search_array", "distance_orderable"];
+        return truth(order.filter(|_| properties.contains(&property.as_str())).map(|_| false));
+    }
     truth(match (property.as_str(), order) {
         ("asc", Some((descending, _))) => Some(!descending),
         ("desc", Some((descending, _))) => Some(descending),

@@ -17,7 +17,7 @@ pub mod written_time;
 use crate::bind::scope::Clause;
 use crate::bind::{BindContext, bind_stored_expr};
 use crate::catalog::deparse::{Deparser, quote_name};
-use crate::catalog::names::{class_name, qualified, shown_relation};
+use crate::catalog::names::{class_name, primary_index, qualified, shown_relation};
 use crate::typed::tree::{ColId, Expr, ExprKind};
 use stoa_pg::{EvalContext, PgResult};
 use stoa_table::catalog::{
@@ -313,7 +313,7 @@ pub fn describe(catalog: &CatalogSnapshot, path: &[Oid], oid: Oid, column: i32) 
         Some(Relation::View(v)) if v.materialized.is_some() => "materialized view",
         Some(Relation::View(_)) => "view",
         Some(Relation::Sequence(_)) => "sequence",
-        None if catalog.index(oid).is_some() => "index",
+        None if catalog.index(oid).is_some() || primary_index(catalog, oid).is_some() => "index",
         None => {
             class_name(catalog, oid)?;
             "table"

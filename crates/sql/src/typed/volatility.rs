@@ -35,8 +35,21 @@ fn cast_reads_settings(from: &PgType, to: &PgType) -> bool {
         matches!(ty, PgType::Date | PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz | PgType::Interval)
     };
     let stable = |ty: &PgType| {
-        use PgType::{Array, Record, Regclass, Regnamespace, Regproc, Regprocedure, Regrole, Regtype};
-        matches!(ty, Array(_) | Record(_) | Regclass | Regtype | Regproc | Regprocedure | Regnamespace | Regrole)
+        use PgType::{Array, Record, Regclass, Regcollation, Regnamespace, Regoper, Regoperator, Regproc, Regprocedure, Regrole, Regtype};
+        matches!(
+            ty,
+            Array(_)
+                | Record(_)
+                | Regclass
+                | Regtype
+                | Regproc
+                | Regprocedure
+                | Regnamespace
+                | Regrole
+                | Regoper
+                | Regoperator
+                | Regcollation
+        )
     };
     match (from, to) {
         (from, to) if (stable(from) && to.is_string()) || (from.is_string() && stable(to)) => true,

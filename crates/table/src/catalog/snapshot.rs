@@ -12,7 +12,7 @@ use stoa_store::Timestamp;
 /// Everything that exists in a database at one version, and what all databases share. Cloning copies maps of pointers, not descriptors.
 #[derive(Clone, Debug, Default)]
 pub struct CatalogSnapshot {
-    /// Grows with every change that was published.
+    /// Grows with every change that was published, and is the number of no transaction: what `xmin` shows, and `age` compares.
     pub version: u64,
     schemas: HashMap<Oid, Arc<SchemaDescriptor>>,
     schemas_by_name: HashMap<String, Oid>,
@@ -48,6 +48,12 @@ impl CatalogSnapshot {
         let mut out = Self::empty(database, shared, numbers);
         super::store::built_in_schemas().into_iter().for_each(|schema| out.put_schema(schema));
         out
+    }
+
+    /// The next version.
+    pub fn advance(&mut self) {
+        let number = self.numbers.as_ref().map_or(0, |numbers| numbers.next_transaction());
+        self.version = number.max(self.version + 1);
     }
 
     /// The database that it is about.

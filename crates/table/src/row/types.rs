@@ -34,6 +34,7 @@ pub fn part_kind(ty: &SqlType) -> PgResult<PartKind> {
         other if other.is_string() || *other == PgType::Bytea => PartKind::Escaped,
         _ if sorts_by_key(ty) => PartKind::Escaped,
         PgType::Json | PgType::Jsonpath | PgType::Tsvector | PgType::Tsquery | PgType::Aclitem | PgType::PgNodeTree => PartKind::Escaped,
+        PgType::Bit | PgType::Varbit => PartKind::Escaped,
         other => return Err(PgError::unsupported(format!("type {other} cannot be part of a key"))),
     })
 }
@@ -93,7 +94,7 @@ pub fn type_tag(ty: &PgType, arrow: &DataType) -> PgResult<TypeTag> {
         PgType::Jsonb => TypeTag::Jsonb,
         other if other.is_oid_like() => TypeTag::UInt32,
         other if other.is_string() => TypeTag::Text,
-        PgType::Jsonpath | PgType::Tsvector | PgType::Tsquery => TypeTag::Other,
+        PgType::Jsonpath | PgType::Tsvector | PgType::Tsquery | PgType::Bit | PgType::Varbit => TypeTag::Other,
         other => return Err(PgError::unsupported(format!("a column cannot have type {other}"))),
     })
 }

@@ -124,7 +124,7 @@ impl LocalPublication {
         for other in others.values().chain([&self.first]) {
             let mut catalog = CatalogSnapshot::clone(&other.newest());
             if !Arc::ptr_eq(catalog.authority().shared(), &shared) {
-                catalog.version += 1;
+                catalog.advance();
                 catalog.authority_mut().set_shared(Arc::clone(&shared));
                 other.set(catalog);
             }

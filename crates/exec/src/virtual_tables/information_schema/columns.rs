@@ -123,6 +123,7 @@ fn column_cells(ctx: &StatementContext, schema: u32, table: &str, name: &str, po
             cells.push(("character_maximum_length", length.map_or(V::Null, |n| V::Int(n as i64))));
             cells.push(("character_octet_length", V::Int(length.map_or(1_073_741_824, |n| 4 * n as i64))));
         }
+        PgType::Bit | PgType::Varbit if ty.typmod > 0 => cells.push(("character_maximum_length", V::Int(i64::from(ty.typmod)))),
         PgType::Text => cells.push(("character_octet_length", V::Int(1_073_741_824))),
         PgType::Int2 | PgType::Int4 | PgType::Int8 => {
             let bits = i64::from(ty.ty.len()) * 8;

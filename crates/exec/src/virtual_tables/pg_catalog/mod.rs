@@ -1,6 +1,8 @@
 //! The relations of `pg_catalog`, a file each.
 
+mod pg_aggregate;
 mod pg_am;
+mod pg_amop;
 mod pg_attrdef;
 mod pg_attribute;
 mod pg_cast;
@@ -60,7 +62,9 @@ pub use pg_stat_regions::fill as regions;
 /// What adds the rows of a relation; `None` for those that Stoa has nothing to say in.
 pub fn filler(name: &str) -> Option<super::Fill> {
     Some(match name {
+        "pg_aggregate" => pg_aggregate::fill,
         "pg_am" => pg_am::fill,
+        "pg_amop" => pg_amop::fill,
         "pg_attrdef" => pg_attrdef::fill,
         "pg_attribute" => pg_attribute::fill,
         "pg_cast" => pg_cast::fill,

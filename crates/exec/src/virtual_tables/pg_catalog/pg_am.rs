@@ -7,9 +7,11 @@ use stoa_pg::PgResult;
 
 /// Adds the rows.
 pub fn fill(_: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
-    let indexes = [(BTREE_AM, "btree"), (405, "hash"), (GIN_AM, "gin"), (FULLTEXT_AM, "fulltext")].map(|(oid, name)| (oid, name, "i"));
-    for (oid, name, kind) in [(HEAP_AM, "heap", "t")].into_iter().chain(indexes) {
-        t.row(vec![("oid", V::Oid(oid)), ("amname", name.into()), ("amtype", kind.into())]);
+    // With the functions that PostgreSQL calls to use them; full text indexes have none there.
+    let indexes = [(BTREE_AM, "btree", 330), (405, "hash", 331), (GIN_AM, "gin", 333), (FULLTEXT_AM, "fulltext", 0)];
+    let indexes = indexes.map(|(oid, name, handler)| (oid, name, handler, "i"));
+    for (oid, name, handler, kind) in [(HEAP_AM, "heap", 3, "t")].into_iter().chain(indexes) {
+        t.row(vec![("oid", V::Oid(oid)), ("amname", name.into()), ("amhandler", V::Oid(handler)), ("amtype", kind.into())]);
     }
     Ok(())
 }

@@ -2,11 +2,12 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::{
-    BTREE_AM, FULLTEXT_AM, GIN_AM, HEAP_AM, acl, has_triggers, indexed, indexes, referenced_tables, row_type_oid, storage_options,
+    BTREE_AM, FULLTEXT_AM, GIN_AM, HEAP_AM, acl, has_triggers, indexed, indexes, referenced_tables, storage_options,
 };
 use crate::environment::StatementContext;
 use std::collections::HashSet;
 use stoa_pg::PgResult;
+use stoa_sql::catalog::names::row_type_oid;
 use stoa_sql::system_relations as definitions;
 use stoa_table::catalog::{FULLTEXT_METHOD, GIN_METHOD, INFORMATION_SCHEMA_OID, IndexDescriptor, PG_CATALOG_OID, Relation, RightsOf};
 
@@ -106,7 +107,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 class_row(ctx, t, (v.oid, v.oid), (&v.name, v.schema), kind, v.columns.len(), more);
             }
             Relation::Sequence(s) => {
-                let more = vec![("relpersistence", persistence(s.temporary)), ("reltuples", V::Float(1.0))];
+                let more = vec![("relpersistence", persistence(s.temporary)), ("reltuples", V::Float(1.0)), ("relpages", V::Int(1))];
                 class_row(ctx, t, (s.oid, s.oid), (&s.name, s.schema), "S", 3, more);
             }
         }
@@ -135,7 +136,6 @@ fn class_row(
         ("relacl", if kind == "i" || !t.reads("relacl") { V::Null } else { acl(ctx, of) }),
         ("relfilenode", V::Oid(if kind == "v" { 0 } else { oid })),
         ("reltablespace", V::Oid(0)),
-        ("relpages", V::Int(0)),
         ("relallvisible", V::Int(0)),
         ("reltoastrelid", V::Oid(0)),
         ("relisshared", false.into()),
@@ -153,6 +153,7 @@ fn class_row(
         ("reltype", V::Oid(0)),
         ("relreplident", if matches!(kind, "r" | "m") { "d" } else { "n" }.into()),
         ("relam", V::Oid(0)),
+        ("relpages", V::Int(0)),
         ("reltuples", V::Float(-1.0)),
         ("relhasindex", false.into()),
         ("relpersistence", "p".into()),

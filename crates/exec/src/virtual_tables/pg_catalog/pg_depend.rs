@@ -3,11 +3,12 @@
 use super::super::builder::{Builder, V};
 use super::super::objects::{
     PG_ATTRDEF, PG_CLASS, PG_CONSTRAINT, PG_DEFAULT_ACL, PG_NAMESPACE, PG_POLICY, PG_REWRITE, PG_TYPE, attrdef_oid, indexed,
-    primary_index_oid, referenced_index, row_array_oid, row_type_oid, rule_oid,
+    primary_index_oid, referenced_index, rule_oid,
 };
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::bind::{BindContext, bind_table_expr};
+use stoa_sql::catalog::names::{row_array_oid, row_type_oid};
 use stoa_sql::typed::walk::columns_of;
 use stoa_table::catalog::{ColumnId, IndexKey, Relation, TableDescriptor};
 

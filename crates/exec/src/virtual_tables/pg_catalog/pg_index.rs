@@ -1,7 +1,7 @@
 //! `pg_index`: the indexes, primary keys among them.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{FULLTEXT_CLASS, Indexed, ShownIndex, indexed, indexes};
+use super::super::objects::{FULLTEXT_CLASS, Indexed, ShownIndex, collation, column_collation, indexed, indexes};
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::opclass;
@@ -38,6 +38,22 @@ fn classes(table: &TableDescriptor, shown: &ShownIndex<'_>) -> Vec<u32> {
             .map(|part| part.class.as_deref().and_then(opclass::named).map_or_else(|| own(&part.ty.ty), |class| class.oid))
             .collect(),
         None => table.key_columns().map(|part| table.column(part.column).map_or(0, |column| own(&column.ty.ty))).collect(),
+    }
+}
+
+/// The collations of an index's keys; 0 for what has none.
+fn collations(table: &TableDescriptor, shown: &ShownIndex<'_>) -> Vec<u32> {
+    let of_column = |id: ColumnId| table.column(id).map_or(V::Oid(0), column_collation);
+    let oid = |value: V| if let V::Oid(oid) = value { oid } else { 0 };
+    match shown.index {
+        Some(index) => {
+            let of_part = |part: &IndexPart| match &part.key {
+                IndexKey::Column(id) => of_column(*id),
+                IndexKey::Expr(_) => collation(&part.ty.ty),
+            };
+            index.parts.iter().map(|part| oid(of_part(part))).collect()
+        }
+        None => table.key_columns().map(|part| oid(of_column(part.column))).collect(),
     }
 }
 
@@ -92,7 +108,7 @@ fn index_row(owner: &Indexed, shown: &ShownIndex<'_>, t: &mut Builder<'_>) {
         ("indislive", true.into()),
         ("indisreplident", false.into()),
         ("indkey", V::Ints(keys)),
-        ("indcollation", V::Oids(vec![0; count])),
+        ("indcollation", V::Oids(collations(table, shown))),
         ("indclass", V::Oids(classes(table, shown))),
         ("indoption", V::Ints(options)),
         ("indexprs", exprs),

@@ -7,13 +7,17 @@ use stoa_sql::catalog::names::OWNER;
 
 /// Adds the rows.
 pub fn fill(_: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
-    for (oid, name) in [(12, "internal"), (13, "c"), (14, "sql")] {
+    // With the functions that look at what is defined in them.
+    for (oid, name, validator) in [(12, "internal", 2246), (13, "c", 2247), (14, "sql", 2248)] {
         t.row(vec![
             ("oid", V::Oid(oid)),
             ("lanname", name.into()),
             ("lanowner", V::Oid(OWNER)),
             ("lanispl", false.into()),
-            ("lanpltrusted", true.into()),
+            ("lanpltrusted", (name == "sql").into()),
+            ("lanplcallfoid", V::Oid(0)),
+            ("laninline", V::Oid(0)),
+            ("lanvalidator", V::Oid(validator)),
         ]);
     }
     Ok(())

@@ -8,7 +8,7 @@ use stoa_pg::{PgResult, type_functions};
 use stoa_sql::catalog::acl_text::acl_texts;
 use stoa_sql::catalog::names::OWNER;
 use stoa_sql::privileges::{function_rights, is_restricted};
-use stoa_table::catalog::PG_CATALOG_OID;
+use stoa_table::catalog::{INFORMATION_SCHEMA_OID, PG_CATALOG_OID};
 
 /// Who may call a function, where that is not everybody or was said; NULL elsewhere.
 fn function_acl(ctx: &StatementContext, f: &Func) -> V {
@@ -38,7 +38,8 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         t.row(vec![
             ("oid", V::Oid(f.oid)),
             ("proname", f.name.into()),
-            ("pronamespace", V::Oid(PG_CATALOG_OID)),
+            // What information_schema is made with is called by its schema.
+            ("pronamespace", V::Oid(if f.name.starts_with("_pg_") { INFORMATION_SCHEMA_OID } else { PG_CATALOG_OID })),
             ("proowner", V::Oid(OWNER)),
             ("prolang", V::Oid(12)),
             ("procost", V::Float(1.0)),

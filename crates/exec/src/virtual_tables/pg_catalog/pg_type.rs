@@ -1,12 +1,12 @@
 //! `pg_type`: the types of values, and those of relations' rows.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{collation, row_array_oid, row_type_oid};
+use super::super::objects::collation;
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_pg::type_functions::{self, TypeForms};
 use stoa_pg::types::{BASE_TYPES, PgType, map_types};
-use stoa_sql::catalog::names::OWNER;
+use stoa_sql::catalog::names::{OWNER, row_array_oid, row_type_oid};
 use stoa_table::catalog::{PG_CATALOG_OID, Relation, RightsOf};
 
 /// Adds the rows.

@@ -26,7 +26,7 @@ fn replayed(
 ) -> PgResult<CatalogSnapshot> {
     let gone = || PgError::new(SqlState::INVALID_CATALOG_NAME, "the database was dropped");
     let mut out = CatalogSnapshot::clone(&*newest.ok_or_else(gone)?);
-    out.version += 1;
+    out.advance();
     private.changes.iter().try_for_each(|change| change(&mut out))?;
     if !private.checks.is_empty() {
         let all = all();
