@@ -7,7 +7,7 @@ embedded store and on the cluster. And tables of Stoa's own whose values are pla
 QUORUM is a cluster that crates/hbase-client/tests/cluster/cluster has started, in its environment. What SQL answers is compared with what the
 Java program wrote, and what the Java program reads with what SQL wrote.
 """
-import pathlib, subprocess, sys, tempfile, time
+import pathlib, re, subprocess, sys, tempfile, time
 
 import psycopg
 
@@ -65,6 +65,18 @@ def is_read(server, table):
         assert all_("SELECT count(*), count(age), sum(score), min(name) FROM p") == [(ROWS, sum(n % 5 > 0 for n in range(ROWS)), sum(n / 4 for n in range(ROWS)), "name 0")]
         plan = "\n".join(line for (line,) in all_("EXPLAIN SELECT * FROM p WHERE id BETWEEN 995 AND 1005"))
         assert "full" not in plan and "995" in plan, plan
+        # What nobody makes use of is not fetched, and no row is lost for it.
+        others("put", table, 8500, "stats", "unmapped", "x" * 5000)
+        assert all_("SELECT id, age FROM p WHERE id >= 8000") == [(8500, None)] and all_("SELECT name FROM p WHERE id = 8500") == [(None,)]
+        assert sorted(all_("SELECT id, age FROM p WHERE id IN (7, 8500, 9000)")) == [(7, 7), (8500, None)]
+        assert all_("SELECT id, score FROM p ORDER BY id DESC LIMIT 2") == [(8500, None), (ROWS - 1, (ROWS - 1) / 4)]
+        assert all_("SELECT count(*), count(age), count(name), count(score) FROM p") == [(ROWS + 1, sum(n % 5 > 0 for n in range(ROWS)), ROWS, ROWS)]
+        assert all_("SELECT count(*) FROM p WHERE age IS NULL") == [(1 + sum(n % 5 == 0 for n in range(ROWS)),)]
+        bytes_of = lambda sql: int(re.search(r"bytes_read=(\d+)", "\n".join(line for (line,) in all_("EXPLAIN ANALYZE " + sql))).group(1))
+        counted, one, every = bytes_of("SELECT count(*) FROM p"), bytes_of("SELECT sum(age) FROM p"), bytes_of("SELECT * FROM p")
+        assert counted < one < every, (counted, one, every)
+        assert bytes_of("SELECT id FROM p WHERE id = 8500") < 100 and bytes_of("SELECT * FROM p WHERE id = 8500") > 5000
+        others("delete", table, 8500)
         # Beside tables of Stoa's own, also where each key is looked up.
         c.execute("CREATE TABLE own (id int PRIMARY KEY, who bigint)")
         c.execute("INSERT INTO own SELECT g, g * 100 FROM generate_series(1, 40) g")

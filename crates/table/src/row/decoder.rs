@@ -18,7 +18,7 @@ use stoa_encoding::DecodeError;
 use stoa_encoding::packed_row::{Cell, Projection};
 use stoa_encoding::valueside::{TypeTag, decode_cell};
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
-use stoa_store::{CellRef, FamilyId, Layout, RowSink};
+use stoa_store::{CellRef, Enough, FamilyId, Layout, RowSink};
 
 /// A column as it is read: the id stays when a table is altered, the rest may change.
 #[derive(Clone, PartialEq, Debug)]
@@ -136,6 +136,8 @@ pub struct ScanDecoder {
     existence: Option<FamilyId>,
     /// Of a foreign table.
     is_foreign: bool,
+    /// Of a foreign table, unless all of its columns are wanted: their cells.
+    enough: Option<Arc<[Box<[u8]>]>>,
     rows: usize,
     max_rows: usize,
     /// Of the cells taken.
@@ -195,6 +197,9 @@ impl ScanDecoder {
                 families.push(decoder);
             }
         }
+        let named = families.first().and_then(|family| family.named.as_ref()).filter(|_| codec.is_foreign);
+        let some = named.filter(|named| codec.families.first().is_some_and(|family| named.len() < family.columns.len()));
+        let enough = some.map(|named| named.iter().map(|cell| cell.qualifier.clone()).collect());
         Ok(Self {
             columns: builders,
             epoch: codec.epoch,
@@ -205,6 +210,7 @@ impl ScanDecoder {
             keys: None,
             existence: codec.families.first().map(|family| family.id),
             is_foreign: codec.is_foreign,
+            enough,
             rows: 0,
             max_rows: rows,
             bytes: 0,
@@ -255,6 +261,7 @@ impl ScanDecoder {
             keys: None,
             existence: None,
             is_foreign: false,
+            enough: None,
             rows: 0,
             max_rows: rows,
             bytes: 0,
@@ -450,6 +457,10 @@ impl RowSink for ScanDecoder {
             return ControlFlow::Continue(());
         }
         self.take(key, cells)
+    }
+
+    fn enough(&self) -> Enough {
+        Enough { cells: self.enough.clone(), rows: None }
     }
 }
 
