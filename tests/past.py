@@ -51,7 +51,7 @@ class Server:
 def define(c):
     c.execute("CREATE TABLE kind (id int PRIMARY KEY, name text) WITH (versions = 1000)")
     c.execute("CREATE TABLE item (id int PRIMARY KEY, grp int, n int, note text, FAMILY a (grp, n) WITH (versions = 1000), "
-              "FAMILY b (note) WITH (versions = 1000, layout = cells))")
+              "FAMILY b (note) WITH (versions = 1000, values = plain))")
     c.execute("CREATE TABLE few (id int PRIMARY KEY, n int) WITH (versions = 3)")
     c.execute("CREATE TABLE bag (id int PRIMARY KEY, n int, m map(text, int)) WITH (versions = 1000)")
     c.execute("CREATE TABLE loose (id int PRIMARY KEY, n int) WITH (dynamic_columns, versions = 1000)")

@@ -2,6 +2,7 @@ import java.util.*;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.*;
 import org.apache.hadoop.hbase.client.*;
+import org.apache.hadoop.hbase.filter.SingleColumnValueFilter;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /** A program that has tables of its own in HBase. Arguments: what is done, a table, and what it is done with. */
@@ -41,6 +42,38 @@ public class Others {
             for (Result row : rows) for (Cell cell : row.rawCells()) {
               System.out.println(Bytes.toLong(row.getRow()) + "\t" + Bytes.toString(CellUtil.cloneFamily(cell)) + ":" + Bytes.toString(CellUtil.cloneQualifier(cell)) + "\t" + Bytes.toStringBinary(CellUtil.cloneValue(cell)));
             }
+          }
+        }
+        // The tables of a namespace.
+        case "tables" -> {
+          for (TableName one : admin.listTableNamesByNamespace(args[2])) System.out.println("\t" + one + "\t");
+        }
+        // Columns of a row as HBase's own conversions read them: family:qualifier:type.
+        case "columns" -> {
+          Get get = new Get(Bytes.toBytes(Long.parseLong(args[2])));
+          for (int i = 3; i < args.length; i++) get.addColumn(Bytes.toBytes(args[i].split(":")[0]), Bytes.toBytes(args[i].split(":")[1]));
+          Result row = table.get(get);
+          for (int i = 3; i < args.length; i++) {
+            String[] column = args[i].split(":");
+            byte[] value = row.getValue(Bytes.toBytes(column[0]), Bytes.toBytes(column[1]));
+            System.out.println(column[0] + "\t" + column[1] + "\t" + (value == null ? "no cell" : switch (column[2]) {
+              case "short" -> "" + Bytes.toShort(value);
+              case "int" -> "" + Bytes.toInt(value);
+              case "long" -> "" + Bytes.toLong(value);
+              case "float" -> "" + Bytes.toFloat(value);
+              case "double" -> "" + Bytes.toDouble(value);
+              case "boolean" -> "" + Bytes.toBoolean(value);
+              case "string" -> Bytes.toString(value);
+              default -> Bytes.toStringBinary(value);
+            }));
+          }
+        }
+        // Ids of the rows in which a column has a value, found by HBase's own filter.
+        case "find" -> {
+          Scan scan = new Scan().addColumn(Bytes.toBytes(args[2]), Bytes.toBytes(args[3])).setFilter(new SingleColumnValueFilter(
+              Bytes.toBytes(args[2]), Bytes.toBytes(args[3]), CompareOperator.EQUAL, Bytes.toBytes(Integer.parseInt(args[4]))));
+          try (ResultScanner rows = table.getScanner(scan)) {
+            for (Result row : rows) System.out.println(Bytes.toLong(row.getRow()) + "\t\t");
           }
         }
         default -> throw new IllegalArgumentException(args[0]);

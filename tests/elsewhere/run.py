@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Tables that another program has in HBase, by SQL: a Java program makes, writes and reads them, and so does Stoa, on its
-embedded store and on the cluster.
+embedded store and on the cluster. And tables of Stoa's own whose values are plain, which the Java program reads by column.
 
     run.py BINARY QUORUM
 
 QUORUM is a cluster that crates/hbase-client/tests/cluster/cluster has started, in its environment. What SQL answers is compared with what the
 Java program wrote, and what the Java program reads with what SQL wrote.
 """
-import pathlib, subprocess, sys, tempfile
+import pathlib, re, subprocess, sys, tempfile, time
 
 import psycopg
 
@@ -65,6 +65,18 @@ def is_read(server, table):
         assert all_("SELECT count(*), count(age), sum(score), min(name) FROM p") == [(ROWS, sum(n % 5 > 0 for n in range(ROWS)), sum(n / 4 for n in range(ROWS)), "name 0")]
         plan = "\n".join(line for (line,) in all_("EXPLAIN SELECT * FROM p WHERE id BETWEEN 995 AND 1005"))
         assert "full" not in plan and "995" in plan, plan
+        # What nobody makes use of is not fetched, and no row is lost for it.
+        others("put", table, 8500, "stats", "unmapped", "x" * 5000)
+        assert all_("SELECT id, age FROM p WHERE id >= 8000") == [(8500, None)] and all_("SELECT name FROM p WHERE id = 8500") == [(None,)]
+        assert sorted(all_("SELECT id, age FROM p WHERE id IN (7, 8500, 9000)")) == [(7, 7), (8500, None)]
+        assert all_("SELECT id, score FROM p ORDER BY id DESC LIMIT 2") == [(8500, None), (ROWS - 1, (ROWS - 1) / 4)]
+        assert all_("SELECT count(*), count(age), count(name), count(score) FROM p") == [(ROWS + 1, sum(n % 5 > 0 for n in range(ROWS)), ROWS, ROWS)]
+        assert all_("SELECT count(*) FROM p WHERE age IS NULL") == [(1 + sum(n % 5 == 0 for n in range(ROWS)),)]
+        bytes_of = lambda sql: int(re.search(r"bytes_read=(\d+)", "\n".join(line for (line,) in all_("EXPLAIN ANALYZE " + sql))).group(1))
+        counted, one, every = bytes_of("SELECT count(*) FROM p"), bytes_of("SELECT sum(age) FROM p"), bytes_of("SELECT * FROM p")
+        assert counted < one < every, (counted, one, every)
+        assert bytes_of("SELECT id FROM p WHERE id = 8500") < 100 and bytes_of("SELECT * FROM p WHERE id = 8500") > 5000
+        others("delete", table, 8500)
         # Beside tables of Stoa's own, also where each key is looked up.
         c.execute("CREATE TABLE own (id int PRIMARY KEY, who bigint)")
         c.execute("INSERT INTO own SELECT g, g * 100 FROM generate_series(1, 40) g")
@@ -166,6 +178,73 @@ def stays_after_a_restart(server, table):
     assert len(others("scan", table, 0, 100000)) > ROWS
 
 
+# A type of SQL, how the Java program reads it, and values with what it reads.
+PLAIN = {
+    "s": ("smallint", "short", [(-2, "-2")]), "n": ("int", "int", [(258, "258"), (-1, "-1")]), "b": ("bigint", "long", [(-(2**63), str(-(2**63)))]),
+    "r": ("real", "float", [(-1.5, "-1.5")]), "d": ("double precision", "double", [(20.5, "20.5"), (float("nan"), "NaN")]),
+    "ok": ("boolean", "boolean", [(True, "true"), (False, "false")]), "t": ("text", "string", [("größe", "größe"), ("", "")]),
+    "by": ("bytea", "bytes", [(b"\x00\xffa", "\\x00\\xFFa")]), "num": ("numeric", "string", [("12.50", "12.50")]), "day": ("date", "string", [("2024-02-29", "2024-02-29")]),
+    "at": ("timestamptz", "string", [("2024-02-29 13:00:00.5+01", "2024-02-29 12:00:00.5+00")]), "u": ("uuid", "string", [("00000000-0000-0000-0000-00000000000a",) * 2]),
+    "j": ("jsonb", "string", [('{"a": [1, 2.50]}',) * 2]), "a": ("int[]", "string", [("{1,NULL,3}",) * 2]), "i": ("interval", "string", [("1 mon 2 days 03:04:05",) * 2]),
+}
+
+
+def plain_values_are_read(server):
+    """Cells of a table of Stoa's own, by column, with HBase's own client."""
+    with connect(server) as c:
+        columns = ", ".join(f"{name} {ty}" for name, (ty, _, _) in PLAIN.items())
+        c.execute(f"CREATE TABLE plain (id bigint, {columns}, other int, PRIMARY KEY (UNSIGNED(id, 8)), FAMILY d ({', '.join(PLAIN)}) WITH (values = plain), FAMILY o (other))")
+        name = next(one for _, one, _ in others("tables", "web:people", "elsewhere") if one.startswith("elsewhere:plain_"))
+        read = lambda id_, *wanted: [value for _, _, value in others("columns", name, id_, *(f"d:{column}" for column in wanted))]
+        every = [f"{column}:{how}" for column, (_, how, _) in PLAIN.items()]
+        settled = lambda id_, wanted, expected: settles(lambda: read(id_, *wanted), expected)
+        places = ", ".join(["%s"] * (len(PLAIN) + 1))
+        insert = f"INSERT INTO plain (id, {', '.join(PLAIN)}) VALUES ({places})"
+        c.execute("SET timezone = 'Asia/Tokyo'; SET DateStyle = 'German'; SET IntervalStyle = 'iso_8601'")
+        c.execute(insert, [1, *(values[0][0] for _, _, values in PLAIN.values())])
+        c.execute(insert, [2, *(values[-1][0] for _, _, values in PLAIN.values())])
+        c.execute("INSERT INTO plain (id, other) VALUES (3, 7)")
+        c.execute("RESET timezone; RESET DateStyle; RESET IntervalStyle")
+        settled(1, every, [values[0][1] for _, _, values in PLAIN.values()])
+        settled(2, every, [values[-1][1] for _, _, values in PLAIN.values()])
+        settled(3, every, ["no cell"] * len(PLAIN))
+        # The row is there all the same.
+        assert others("scan", name, 3, 4)[0] == ("3", "d:\0", ""), others("scan", name, 3, 4)
+        # Changes of single columns, NULLs, deletions.
+        c.execute("UPDATE plain SET n = n * 2, t = NULL WHERE id = 1")
+        settled(1, ["n:int", "t:string", "b:long"], ["516", "no cell", str(-(2**63))])
+        with c.transaction():
+            c.execute("DELETE FROM plain WHERE id = 2")
+            c.execute("INSERT INTO plain (id, t) VALUES (2, 'again')")
+        settled(2, ["t:string", "n:int", "by:bytes"], ["again", "no cell", "no cell"])
+        c.execute("DELETE FROM plain WHERE id = 2")
+        settles(lambda: others("scan", name, 2, 3), [])
+        # A renamed column is read under the name that it had.
+        c.execute("ALTER TABLE plain RENAME COLUMN n TO number")
+        c.execute("UPDATE plain SET number = 40 WHERE id = 1")
+        settled(1, ["n:int", "number:int"], ["40", "no cell"])
+        c.execute("ALTER TABLE plain ADD COLUMN late int FAMILY d")
+        c.execute("UPDATE plain SET late = 9 WHERE id = 3")
+        settled(3, ["late:int"], ["9"])
+        c.execute("INSERT INTO plain (id, number) SELECT g, g % 10 FROM generate_series(100, 199) g")
+        settles(lambda: [int(id_) for id_, _, _ in others("find", name, "d", "n", 7)], list(range(107, 200, 10)))
+        # A value that all rows have writes them anew, in a new table of HBase.
+        c.execute("ALTER TABLE plain ADD COLUMN kind text DEFAULT 'pump' FAMILY d")
+        name = max((one for _, one, _ in others("tables", "web:people", "elsewhere") if one.startswith("elsewhere:plain_")), key=lambda one: int(one.rsplit("_", 1)[1]))
+        settled(1, ["kind:string", "n:int", "late:int"], ["pump", "40", "no cell"])
+        settled(150, ["kind:string", "n:int"], ["pump", "0"])
+        assert c.execute("SELECT number, t, kind FROM plain WHERE id = 1").fetchone() == (40, None, "pump")
+
+
+def settles(read, expected):
+    """What is committed is in the tables some milliseconds later."""
+    for _ in range(20):
+        if (found := read()) == expected:
+            return
+        time.sleep(0.2)
+    raise AssertionError(f"{found} instead of {expected}")
+
+
 def main():
     for table, store in STORES.items():
         others("create", table, 1000, 2000)
@@ -176,6 +255,9 @@ def main():
                 for test in (is_read, is_written, is_seen_at_once, is_refused, stays_after_a_restart):
                     test(server, table)
                     print(f"elsewhere: {test.__name__} ok, {'on the cluster' if store else 'beside the embedded store'}", flush=True)
+                if store:
+                    plain_values_are_read(server)
+                    print("elsewhere: plain_values_are_read ok", flush=True)
             finally:
                 server.process.kill()
 

@@ -73,6 +73,20 @@ pub trait RowSink: Send {
     /// One row: cells ordered by family (as in the request), qualifier, newest first. `Break` ends the block early; the scan
     /// goes on behind this row when asked for the next block.
     fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()>;
+
+    /// What of the rows it makes use of: a store that fetches each cell from elsewhere may leave out the rest. Others give all.
+    fn enough(&self) -> Enough {
+        Enough::default()
+    }
+}
+
+/// What of a read is of use to who takes it.
+#[derive(Clone, Debug, Default)]
+pub struct Enough {
+    /// Cells whose qualifiers begin so; a row that has none of them still comes, with another one, whose value may be left out. `None`: all.
+    pub cells: Option<Arc<[Box<[u8]>]>>,
+    /// Rows that are still taken; `None`: all.
+    pub rows: Option<u64>,
 }
 
 /// A consistent view: everything committed at or below its timestamp, and nothing else, for as long as it is held.

@@ -377,7 +377,7 @@ pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: 
         AlterAction::OwnerTo(role) => super::owner::change(work, RightsOf::Relation(table.oid), role),
         AlterAction::SetOptions(options) => alter_options(work, table, options, true).await,
         AlterAction::ResetOptions(options) => alter_options(work, table, options, false).await,
-        AlterAction::AlterFamily { name, options } => alter_family(work, table, &fold(name), options),
+        AlterAction::AlterFamily { name, options } => alter_family(work, table, &fold(name), options).await,
         AlterAction::AddFamily { family, if_not_exists } => add_family(work, table, family, *if_not_exists).await,
         AlterAction::DropFamily { name, if_exists } => drop_family(work, table, &fold(name), *if_exists),
         AlterAction::Split(_) | AlterAction::Unsplit(_) | AlterAction::Salt(_) => alter_splits(work, table, action).await,
@@ -605,6 +605,24 @@ async fn alter_constraint(work: Work<'_>, mut table: TableDescriptor, action: &A
     }
 }
 
+/// The rows of a table in cells of another kind, as its families have them now.
+async fn lay_out(work: Work<'_>, old: &TableDescriptor, table: TableDescriptor) -> PgResult<()> {
+    if table.is_raw() {
+        return Err(PgError::unsupported("the layout of a raw table's family cannot be changed"));
+    }
+    super::map::families_follow(work, &table)?;
+    let mut builder = TableBuilder::of(work, table);
+    for column in &mut builder.table.columns {
+        column.missing = None;
+    }
+    builder.name_cells()?;
+    builder.move_storage().await?;
+    let table = builder.table;
+    write_anew(work, old, &table, &[]).await?;
+    super::table::warn_outliving(work, &table);
+    work.put(Relation::Table(table))
+}
+
 async fn alter_options(work: Work<'_>, table: TableDescriptor, options: &[StorageOption], set: bool) -> PgResult<()> {
     storage_parameters::check_once(options)?;
     let oid = table.oid;
@@ -635,15 +653,17 @@ async fn alter_options(work: Work<'_>, table: TableDescriptor, options: &[Storag
     work.put(Relation::Table(table))
 }
 
-fn alter_family(work: Work<'_>, mut table: TableDescriptor, name: &str, options: &[StorageOption]) -> PgResult<()> {
+async fn alter_family(work: Work<'_>, mut table: TableDescriptor, name: &str, options: &[StorageOption]) -> PgResult<()> {
     let missing = missing_family(&table, name);
+    let old = table.clone();
     let family = table.families.iter_mut().find(|f| f.name == name).ok_or(missing)?;
-    let mut changed = family.options.clone();
+    let mut changed = family.clone();
     super::table::family_options(&mut changed, options)?;
-    if family.options.layout != changed.layout {
-        return Err(PgError::unsupported("the layout of a family cannot be changed").hint("Copy the table with CREATE TABLE AS."));
+    let other_cells = (changed.options.layout, changed.plain) != (family.options.layout, family.plain);
+    *family = changed;
+    if other_cells {
+        return lay_out(work, &old, table).await;
     }
-    family.change(changed);
     if table.is_raw() {
         super::raw::follow(&mut table);
     }
@@ -741,6 +761,7 @@ pub(super) async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableB
     let (checks, foreign_keys, new_indexes) =
         (std::mem::take(&mut builder.new_checks), std::mem::take(&mut builder.new_foreign_keys), std::mem::take(&mut builder.new_indexes));
     builder.complete();
+    builder.name_cells()?;
     for sequence in std::mem::take(&mut builder.sequences) {
         super::owner::put_sequence(work, sequence)?;
     }
@@ -756,6 +777,9 @@ pub(super) async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableB
     let new: Vec<ColumnDescriptor> = builder.table.live_columns().filter(|c| old.column(c.id).is_none()).cloned().collect();
     let mut values: Vec<(ColumnId, Expr)> = Vec::new();
     let mut rewritten = builder.table.key != old.key || builder.table.salt != old.salt;
+    // Cells of a column that was dropped are not those of one that is called so now.
+    let gone: Vec<&str> = old.columns.iter().filter(|c| c.dropped).filter_map(|c| c.qualifier.as_deref()).collect();
+    rewritten |= new.iter().any(|c| c.qualifier.as_deref().is_some_and(|qualifier| gone.contains(&qualifier)));
     let mut needs_rows = false;
     for column in &new {
         match new_value(work, &builder.table, column)? {
@@ -765,8 +789,8 @@ pub(super) async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableB
                 let value = stoa_pg::values::input_text(&EvalContext::default(), &column.ty, &text)?;
                 // What an older table has no number for makes a newer one of it.
                 let lacks = builder.table.epoch.to_stored(&value.to_array().map_err(stoa_sql::typed::from_datafusion)?).is_err();
-                if ends || lacks {
-                    // What ends is NULL then, and not what rows before the column have.
+                if ends || lacks || builder.table.is_plain(column.id) {
+                    // What ends is NULL then, and not what rows before the column have; so is what is no cell for who reads plain values.
                     rewritten = true;
                     values.push((column.id, Expr::new(ExprKind::Const(value), column.ty.clone())));
                 } else {
@@ -863,6 +887,7 @@ pub(crate) async fn without_key(work: Work<'_>, old: &TableDescriptor, table: Ta
     builder.table.split_points = Vec::new();
     builder.add_row_id();
     builder.complete();
+    builder.name_cells()?;
     builder.move_storage().await?;
     let table = builder.table;
     write_anew(work, old, &table, &[]).await?;

@@ -69,6 +69,7 @@ pub(super) async fn add_column(work: Work<'_>, table: TableDescriptor, column: &
         e
     })?;
     super::table::comment_column(&mut builder.table, id, column);
+    builder.column_options(id, &column.options)?;
     let later = builder.column_constraints(id, &column.constraints).await?;
     if let Some(family) = &column.family {
         super::table::place_in_family(&mut builder, id, family)?;

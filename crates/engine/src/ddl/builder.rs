@@ -42,6 +42,8 @@ pub(crate) struct TableBuilder<'a> {
     nullable: Vec<ColumnId>,
     /// A generation expression was written.
     generated: Vec<ColumnId>,
+    /// A qualifier was written.
+    pub(super) qualified: Vec<ColumnId>,
     /// PRIMARY KEY says SALT.
     pub salted_by_key: bool,
 }
@@ -98,6 +100,7 @@ impl<'a> TableBuilder<'a> {
             names,
             nullable: Vec::new(),
             generated: Vec::new(),
+            qualified: Vec::new(),
             salted_by_key: false,
         }
     }
@@ -192,7 +195,7 @@ impl<'a> TableBuilder<'a> {
         Ok(id)
     }
 
-    fn column_mut(&mut self, id: ColumnId) -> Option<&mut ColumnDescriptor> {
+    pub(super) fn column_mut(&mut self, id: ColumnId) -> Option<&mut ColumnDescriptor> {
         self.table.columns.iter_mut().find(|c| c.id == id)
     }
 
@@ -742,6 +745,8 @@ impl<'a> TableBuilder<'a> {
         self.table.storage = self.work.next_table_id().await?;
         // What is left of what has ended is not written.
         self.table.families.iter_mut().for_each(|family| family.has_ended = false);
+        // Nor are cells of columns that are gone.
+        self.table.columns.iter_mut().filter(|column| column.dropped).for_each(|column| column.qualifier = None);
         if self.table.epoch != Epoch::Postgres {
             let key = KeyCodec::new(&self.table)?;
             self.table.split_points = self.table.split_points.iter().map(|point| counted_from_2000(&key, point)).collect();

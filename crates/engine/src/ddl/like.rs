@@ -102,7 +102,7 @@ pub(super) fn families(
     builder.table.families = source
         .families
         .iter()
-        .map(|f| FamilyDescriptor::new(f.id, f.name.clone(), f.columns.iter().filter_map(to).collect(), f.options.clone()))
+        .map(|f| FamilyDescriptor { columns: f.columns.iter().filter_map(to).collect(), has_ended: false, ..f.clone() })
         .collect();
     builder.table.expires.clone_from(&source.expires);
     builder.table.timestamp = source.timestamp.as_ref().and_then(to);

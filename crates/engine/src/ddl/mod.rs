@@ -32,6 +32,7 @@ mod map;
 mod owner;
 mod passes;
 mod policy;
+mod qualifiers;
 mod raw;
 mod restore;
 mod rights;

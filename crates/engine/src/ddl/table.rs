@@ -72,8 +72,8 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
                 let id = builder.add_column(column).await?;
                 comment_column(&mut builder.table, id, column);
                 let rest = builder.column_constraints(id, &column.constraints).await?;
-                if !column.options.is_empty() && create.foreign.is_none() {
-                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "OPTIONS are of columns of foreign tables"));
+                if create.foreign.is_none() {
+                    builder.column_options(id, &column.options)?;
                 }
                 later.extend(rest.into_iter().map(|c| (Some(id), c)));
             }
@@ -278,6 +278,7 @@ pub(super) fn is_family_option(name: &str) -> bool {
             | "in_memory"
             | "blob"
             | "layout"
+            | "values"
     )
 }
 
@@ -302,8 +303,13 @@ fn number<T: std::str::FromStr>(option: &StorageOption) -> PgResult<T> {
     option.value.as_deref().and_then(|v| v.parse().ok()).ok_or_else(|| bad_value(option))
 }
 
-/// The options of a column family.
-pub(crate) fn family_options(options: &mut FamilyOptions, given: &[StorageOption]) -> PgResult<()> {
+/// The options of a column family. One that its age ends no more has ended things all the same.
+///
+/// # Errors
+/// 22023.
+pub(crate) fn family_options(family: &mut FamilyDescriptor, given: &[StorageOption]) -> PgResult<()> {
+    let mut changed = family.options.clone();
+    let options = &mut changed;
     for option in given {
         let word = option.value.as_deref().unwrap_or("").to_ascii_lowercase();
         match option.name.as_str() {
@@ -311,6 +317,13 @@ pub(crate) fn family_options(options: &mut FamilyOptions, given: &[StorageOption
                 options.layout = match word.as_str() {
                     "packed" => Layout::Packed,
                     "cells" => Layout::Cells,
+                    _ => return Err(bad_value(option)),
+                }
+            }
+            "values" => {
+                family.plain = match word.as_str() {
+                    "plain" => true,
+                    "own" => false,
                     _ => return Err(bad_value(option)),
                 }
             }
@@ -354,6 +367,15 @@ pub(crate) fn family_options(options: &mut FamilyOptions, given: &[StorageOption
     if options.min_versions > 0 && (options.ttl.is_none() || options.min_versions >= options.versions) {
         return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "min_versions needs a ttl and must be below versions"));
     }
+    if family.plain && given.iter().any(|option| option.name == "layout") && options.layout == Layout::Packed {
+        return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "plain values need the layout cells")
+            .detail("A packed row is one cell, which other programs do not read.")
+            .hint("values = own goes with the layout packed."));
+    }
+    if family.plain {
+        options.layout = Layout::Cells;
+    }
+    family.change(changed);
     Ok(())
 }
 
@@ -423,11 +445,11 @@ fn families(builder: &mut TableBuilder<'_>, create: &CreateTable) -> PgResult<()
 
 /// A family without columns, as the next one of a table.
 pub(super) fn new_family(table: &TableDescriptor, name: String, given: &[StorageOption]) -> PgResult<FamilyDescriptor> {
-    let mut options = FamilyOptions::default();
-    family_options(&mut options, given)?;
     let next = table.families.iter().map(|f| f.id.0).filter(|id| *id != CELLS.0).max().map_or(Some(0), |last| last.checked_add(1));
     let id = next.ok_or_else(|| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "a table has too many families"))?;
-    Ok(FamilyDescriptor::new(FamilyId(id), name, Vec::new(), options))
+    let mut family = FamilyDescriptor::new(FamilyId(id), name, Vec::new(), FamilyOptions::default());
+    family_options(&mut family, given)?;
+    Ok(family)
 }
 
 /// `FAMILY name` behind a new column.
@@ -497,8 +519,14 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
     }
     // Options of families may stand at the table; what they are together counts.
     for family in &mut builder.table.families {
-        family_options(&mut family.options, &of_families)?;
+        family_options(family, &of_families)?;
+        // Nothing has in a new table.
+        family.has_ended = false;
     }
+    if builder.table.is_raw() && builder.table.families.iter().any(|family| family.plain) {
+        return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "a raw table has no values of its own that could be plain"));
+    }
+    builder.name_cells()?;
     match (buckets, columns) {
         (Some(_), _) if builder.salted_by_key => {
             Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "the primary key has a SALT already: salt_buckets is one too many"))

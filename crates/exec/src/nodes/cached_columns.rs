@@ -12,7 +12,7 @@ use stoa_pg::{PgError, PgResult};
 use stoa_table::column_cache::{ColumnCache, Found, FoundSegment, Reader};
 use stoa_table::row::{ColumnSource, ScanDecoder};
 use stoa_table::txn::{RangeRead, ViewScan};
-use stoa_table::{CellRef, FamilyId, KeyRange, RowSink};
+use stoa_table::{CellRef, Enough, FamilyId, KeyRange, RowSink};
 
 /// Rows below which what was read is not worth keeping.
 const MIN_KEPT_ROWS: usize = 16;
@@ -189,5 +189,9 @@ impl RowSink for LastKey<'_> {
             self.last_key.extend_from_slice(key);
         }
         flow
+    }
+
+    fn enough(&self) -> Enough {
+        self.decoder.enough()
     }
 }

@@ -12,7 +12,7 @@ use stoa_table::access::{AccessPath, Skip};
 use stoa_table::range::prefix_successor;
 use stoa_table::row::{ColumnSource, ScanDecoder};
 use stoa_table::txn::{RangeRead, ViewScan};
-use stoa_table::{CellRef, FamilyId, KeyRange, RowSink};
+use stoa_table::{CellRef, Enough, FamilyId, KeyRange, RowSink};
 
 /// See the module.
 pub(super) struct Ranges {
@@ -344,5 +344,9 @@ impl RowSink for Noting<'_> {
         }
         flow?;
         if self.left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn enough(&self) -> Enough {
+        self.decoder.enough()
     }
 }

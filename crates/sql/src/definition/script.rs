@@ -19,6 +19,7 @@ use stoa_table::catalog::{
 use stoa_table::raw::{SNAPSHOTS, snapshot_of};
 use stoa_table::row::KeyCodec;
 use stoa_table::row::split_points::{Alphabet, in_buckets, uniform};
+use stoa_table::row::table::plain_columns;
 use stoa_table::{BloomFilter, Compression, FamilyOptions, Layout};
 
 /// See the module.
@@ -315,6 +316,11 @@ impl Writer<'_> {
         if let Some(collation) = &column.collation {
             out.push_str(&format!(" COLLATE pg_catalog.{}", quote_name(collation)));
         }
+        if let Some(qualifier) = column.qualifier.as_ref().filter(|qualifier| **qualifier != column.name)
+            && plain_columns(table)?.iter().any(|(_, columns)| columns.contains(&column.id))
+        {
+            out.push_str(&format!(" OPTIONS (qualifier {})", quote_text(qualifier)));
+        }
         if let Some(default) = &column.default {
             out.push_str(&format!(" DEFAULT {}", self.definitions.expr(Some(table), default, false)));
         }
@@ -487,7 +493,7 @@ pub(super) fn key_parts(table: &TableDescriptor) -> Vec<String> {
 fn families_and_options(table: &TableDescriptor) -> (Vec<String>, Vec<String>) {
     let (mut lines, mut options) = (Vec::new(), Vec::new());
     match table.families.as_slice() {
-        [only] if only.name == "f" => options.extend(family_options(&only.options)),
+        [only] if only.name == "f" => options.extend(family_options(only)),
         families => lines.extend(families.iter().map(|f| family(table, f))),
     }
     if let Some(salt) = &table.salt {
@@ -548,13 +554,14 @@ fn to_binary(bytes: &[u8]) -> String {
 fn family(table: &TableDescriptor, family: &FamilyDescriptor) -> String {
     let columns: Vec<String> =
         family.columns.iter().filter(|id| table.column(**id).is_some_and(|c| !c.dropped)).map(|id| column_name(table, *id)).collect();
-    let options = family_options(&family.options);
+    let options = family_options(family);
     let with = if options.is_empty() { String::new() } else { format!(" WITH ({})", options.join(", ")) };
     format!("FAMILY {} ({}){with}", quote_name(&family.name), columns.join(", "))
 }
 
 /// What differs from the defaults, as `name = 'value'`.
-fn family_options(options: &FamilyOptions) -> Vec<String> {
+fn family_options(family: &FamilyDescriptor) -> Vec<String> {
+    let options = &family.options;
     let default = FamilyOptions::default();
     let mut out = Vec::new();
     let mut say = |differs: bool, name: &str, value: String| {
@@ -563,7 +570,8 @@ fn family_options(options: &FamilyOptions) -> Vec<String> {
         }
     };
     let layout = if options.layout == Layout::Cells { "cells" } else { "packed" };
-    say(options.layout != default.layout, "layout", quote_text(layout));
+    say(options.layout != default.layout && !family.plain, "layout", quote_text(layout));
+    say(family.plain, "values", quote_text("plain"));
     let kept = options.retention().filter(|_| options.min_versions == 1 && options.versions == FamilyOptions::ALL_VERSIONS);
     if let Some(kept) = kept {
         say(true, "retention", kept.as_secs().to_string());

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use stoa_encoding::raw_cell;
-use stoa_hbase_client::{Action, Filter, Get, Row, RowRange, Scanner};
-use stoa_store::{CellRef, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, StoreError, StoreResult, Timestamp};
+use stoa_hbase_client::{Action, Comparator, Compare, Filter, Get, Row, RowRange, Scanner};
+use stoa_store::{CellRef, Enough, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, StoreError, StoreResult, Timestamp};
 
 /// Gets of one call over all servers.
 const GETS: usize = 1024;
@@ -56,6 +56,42 @@ impl Given {
     }
 }
 
+/// So many columns are asked for by name; of more, all cells are read.
+const NAMES: usize = 16;
+
+/// What leaves out the cells that nobody makes use of, and no row: one cell of each comes all the same.
+fn filter(of: &Elsewhere, spec: &Shape, enough: &Enough) -> Option<Filter> {
+    // Who asks for versions, or for a range of qualifiers, is shown all of them.
+    let columns = enough.cells.as_ref().filter(|columns| columns.len() <= NAMES && spec.qualifiers.is_none() && spec.versions == 1)?;
+    if columns.is_empty() {
+        return Some(Filter::all_of([Filter::first_key_only(), Filter::key_only()]));
+    }
+    let named = |column: &[u8]| {
+        let (number, _) = column.split_first_chunk::<2>()?;
+        let (_, family) = of.families.iter().find(|(id, _)| id.0 == u16::from_be_bytes(*number))?;
+        let qualifier = raw_cell::qualifier_of(column).ok()?.into_owned();
+        let qualifier = Filter::qualifier(Compare::Equal, &Comparator::binary(qualifier));
+        // One family says nothing.
+        let one = of.families.len() == 1;
+        Some(if one { qualifier } else { Filter::all_of([Filter::family(Compare::Equal, &Comparator::binary(family.clone())), qualifier]) })
+    };
+    let named = columns.iter().map(|column| named(column)).collect::<Option<Vec<_>>>()?;
+    Some(Filter::any_of(std::iter::once(Filter::first_key_only()).chain(named)))
+}
+
+/// Which cells of a row a read is about.
+#[derive(Debug, Default)]
+struct Shape {
+    qualifiers: Option<KeyRange>,
+    versions: u32,
+}
+
+impl Shape {
+    fn of(spec: &ReadSpec) -> Self {
+        Self { qualifiers: spec.qualifiers.clone(), versions: versions(spec) }
+    }
+}
+
 /// Versions of a column that are asked of HBase.
 fn versions(spec: &ReadSpec) -> u32 {
     spec.versions.clamp(1, i32::MAX as u32)
@@ -65,12 +101,14 @@ fn versions(spec: &ReadSpec) -> u32 {
 pub(super) async fn get(of: &Elsewhere, spec: &ReadSpec, keys: &[&[u8]], sink: &mut dyn RowSink) -> StoreResult<()> {
     check(spec)?;
     let mut given = Given::default();
+    let filter = filter(of, &Shape::of(spec), &sink.enough());
     // HBase has no empty key.
     let keys: Vec<&[u8]> = keys.iter().copied().filter(|key| !key.is_empty()).collect();
     for keys in keys.chunks(GETS) {
         let gets = keys.iter().map(|key| {
             let get = Get::new(key.to_vec()).versions(versions(spec));
-            of.families.iter().fold(get, |get, (_, name)| get.family(name.clone()))
+            let get = of.families.iter().fold(get, |get, (_, name)| get.family(name.clone()));
+            if let Some(filter) = &filter { get.filter(filter.clone()) } else { get }
         });
         let rows: Vec<Option<Row>> = match keys {
             [_] => vec![match gets.into_iter().next() {
@@ -114,8 +152,7 @@ impl Piece {
 
 pub(super) struct ScanElsewhere {
     of: Arc<Elsewhere>,
-    qualifiers: Option<KeyRange>,
-    versions: u32,
+    shape: Shape,
     range: KeyRange,
     reverse: bool,
     fill_cache: bool,
@@ -132,7 +169,7 @@ impl ScanElsewhere {
     /// `parts`: those of the range that are read, in the order of the scan; all of it without.
     pub fn open(of: Arc<Elsewhere>, spec: &ScanSpec, parts: Option<&[KeyRange]>) -> Self {
         let mut out = Self::newest(of, KeyRange::empty(), spec.limit.unwrap_or(u64::MAX));
-        (out.qualifiers, out.versions) = (spec.read.qualifiers.clone(), versions(&spec.read));
+        out.shape = Shape::of(&spec.read);
         (out.reverse, out.fill_cache) = (spec.reverse, spec.fill_cache);
         out.failed = check(&spec.read).err();
         out.range = spec.range.clone();
@@ -145,8 +182,7 @@ impl ScanElsewhere {
     pub fn newest(of: Arc<Elsewhere>, range: KeyRange, limit: u64) -> Self {
         let mut out = Self {
             of,
-            qualifiers: None,
-            versions: 1,
+            shape: Shape { qualifiers: None, versions: 1 },
             range: range.clone(),
             reverse: false,
             fill_cache: true,
@@ -176,7 +212,7 @@ impl ScanElsewhere {
         self.next_row = 0;
     }
 
-    fn open_scanner(&mut self, Piece(start, end, filter): Piece) {
+    fn open_scanner(&mut self, Piece(start, end, ranges): Piece, enough: &Enough) {
         let scan = if self.reverse {
             // From before `end`, or from the end of the table, down to the first key of the range.
             let open = end.is_empty();
@@ -185,16 +221,21 @@ impl ScanElsewhere {
         } else {
             stoa_hbase_client::Scan::range(start, end)
         };
-        let scan = self.of.families.iter().fold(scan.versions(self.versions), |scan, (_, name)| scan.family(name.clone()));
-        let scan = if let Some(filter) = filter { scan.filter(filter) } else { scan };
+        let scan = self.of.families.iter().fold(scan.versions(self.shape.versions), |scan, (_, name)| scan.family(name.clone()));
+        let scan = match (ranges, filter(&self.of, &self.shape, enough)) {
+            (Some(ranges), Some(cells)) => scan.filter(Filter::all_of([ranges, cells])),
+            (Some(filter), None) | (None, Some(filter)) => scan.filter(filter),
+            (None, None) => scan,
+        };
         let scan = if self.fill_cache { scan } else { scan.uncached() };
         // Each row that comes has a cell that is given, unless some qualifiers alone are wanted.
-        let scan = if self.left < u64::MAX && self.qualifiers.is_none() { scan.limit(self.left) } else { scan };
+        let limit = self.left.min(enough.rows.unwrap_or(u64::MAX));
+        let scan = if limit < u64::MAX && self.shape.qualifiers.is_none() { scan.limit(limit) } else { scan };
         self.scanner = Some(self.of.table.scan(scan));
     }
 
     /// Reads on until there is a row; false at the end.
-    async fn fill(&mut self) -> StoreResult<bool> {
+    async fn fill(&mut self, enough: &Enough) -> StoreResult<bool> {
         loop {
             if self.next_row < self.rows.len() {
                 return Ok(true);
@@ -209,7 +250,7 @@ impl ScanElsewhere {
                 continue;
             }
             let Some(piece) = self.pieces.next() else { return Ok(false) };
-            self.open_scanner(piece);
+            self.open_scanner(piece, enough);
         }
     }
 }
@@ -222,11 +263,11 @@ impl Scan for ScanElsewhere {
         }
         let mut pushed = 0;
         while pushed < max_rows.max(1) {
-            if self.left == 0 || !self.fill().await? {
+            if self.left == 0 || !self.fill(&sink.enough()).await? {
                 return Ok(false);
             }
             while let Some(row) = self.rows.get(self.next_row).filter(|_| self.left > 0 && pushed < max_rows.max(1)) {
-                let (is_given, flow) = self.given.row(&self.of, self.qualifiers.as_ref(), row, sink);
+                let (is_given, flow) = self.given.row(&self.of, self.shape.qualifiers.as_ref(), row, sink);
                 self.next_row += 1;
                 self.left -= u64::from(is_given);
                 pushed += usize::from(is_given);

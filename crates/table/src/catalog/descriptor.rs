@@ -180,6 +180,10 @@ pub struct ColumnDescriptor {
     /// The collation that COLLATE said, if another than the type's own: to be shown; the order is the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collation: Option<String>,
+    /// Of a column that is, or was, in a family with plain values: what its cells are called. It stays when the column is renamed, and when it is
+    /// dropped, as long as there may be cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qualifier: Option<String>,
 }
 
 /// A column that was an undeclared one: before, its values were entries of a map of its table.
@@ -302,6 +306,12 @@ pub struct FamilyDescriptor {
     pub columns: Vec<ColumnId>,
     #[serde(with = "serde_family_options")]
     pub options: FamilyOptions,
+    /// Whether its cells are such as other programs read: each under the qualifier of its column, as its type's [`Encoding::plain`]. The layout
+    /// is cells then; NULL is no cell, so that no column of it has a [`ColumnDescriptor::missing`].
+    ///
+    /// [`Encoding::plain`]: super::mapping::Encoding::plain
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub plain: bool,
     /// Values have ended by an age that ends them no more, and stay so: indexes, and other families, may still have what belonged to them.
     #[serde(default)]
     pub has_ended: bool,
@@ -310,7 +320,7 @@ pub struct FamilyDescriptor {
 impl FamilyDescriptor {
     #[must_use]
     pub fn new(id: FamilyId, name: String, columns: Vec<ColumnId>, options: FamilyOptions) -> Self {
-        Self { id, name, columns, options, has_ended: false }
+        Self { id, name, columns, options, plain: false, has_ended: false }
     }
 
     /// Whether values end by their age. Where `min_versions` keeps some, the newest one does not.
@@ -555,6 +565,7 @@ impl ColumnDescriptor {
             words: Vec::new(),
             entries: None,
             collation: None,
+            qualifier: None,
         }
     }
 
@@ -627,6 +638,12 @@ impl TableDescriptor {
         // Key columns are in no family: they are the row.
         let place = self.families.iter().enumerate().find(|(_, f)| f.columns.contains(&column) && !self.is_key(column));
         place.is_some_and(|(at, f)| f.may_have_ended() && (at > 0 || f.options.layout != Layout::Packed))
+    }
+
+    /// Whether values of a column outside of the key are plain ones.
+    #[must_use]
+    pub fn is_plain(&self, column: ColumnId) -> bool {
+        self.families.iter().any(|family| family.plain && family.columns.contains(&column))
     }
 
     /// The index of a deferrable primary key.

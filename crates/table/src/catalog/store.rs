@@ -17,7 +17,8 @@
 //!                                               's', 'r', 'a' but of databases, and 'd'. Ids are unique over all databases
 //! cell   version u8 | JSON        2: a table whose timestamps count from 2000; 3: one whose row key has parts of other forms, too; 4: one
 //!                              with row-level security; 5: a table of raw cells; 6: one whose rows have times of their own; 7: one with maps, or
-//!                              of their entries; 8: the rights of a database other than the first; 9: that there are large objects; else 1. Older versions of the program
+//!                              of their entries; 8: the rights of a database other than the first; 9: that there are large objects;
+//!                              10: a table elsewhere; 11: one with plain values; else 1. Older versions of the program
 //!                              would misread them, and take the tables of databases that they do not know for left over
 //! ```
 //!
@@ -66,6 +67,8 @@ const SEVERAL_DATABASES: u8 = 8;
 const LARGE_OBJECTS: u8 = 9;
 /// Raw tables whose cells other programs own.
 const ELSEWHERE: u8 = 10;
+/// That of tables with families of plain values: who does not know of them would look for cells by numbers.
+const PLAIN_VALUES: u8 = 11;
 /// What rows of the catalog are, by the first bytes of their keys. It is an enum for the compiler to refuse a byte that is given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -309,6 +312,7 @@ pub fn encode<T: Serialize>(value: &T) -> PgResult<Vec<u8>> {
 pub fn encode_relation(relation: &Relation) -> PgResult<Vec<u8>> {
     let version = match relation {
         Relation::Table(table) if table.location().is_some() => ELSEWHERE,
+        Relation::Table(table) if table.families.iter().any(|family| family.plain) => PLAIN_VALUES,
         Relation::Table(table) if table.entries_of.is_some() || table.map_columns().next().is_some() => MAPS,
         Relation::Table(table) if table.expires.is_some() || table.timestamp.is_some() => OWN_TIMES,
         Relation::Table(table) if !table.row_security.is_default() => ROW_SECURITY,
@@ -337,7 +341,12 @@ pub fn encode_rights(of: RightsOf, rights: &Rights) -> PgResult<Vec<u8>> {
 /// # Errors
 /// As [`encode`].
 pub fn encode_dropped(dropped: &DroppedTable) -> PgResult<Vec<u8>> {
-    versioned(if dropped.entries.is_empty() { VERSION } else { MAPS }, dropped)
+    let version = match dropped {
+        dropped if dropped.table.families.iter().any(|family| family.plain) => PLAIN_VALUES,
+        dropped if dropped.entries.is_empty() => VERSION,
+        _ => MAPS,
+    };
+    versioned(version, dropped)
 }
 
 fn versioned<T: Serialize>(version: u8, value: &T) -> PgResult<Vec<u8>> {
@@ -355,7 +364,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> PgResult<T> {
     match bytes.split_first() {
         Some((
             &(VERSION | SINCE_2000 | KEY_FORMS | ROW_SECURITY | RAW_CELLS | OWN_TIMES | MAPS | SEVERAL_DATABASES | LARGE_OBJECTS
-            | ELSEWHERE),
+            | ELSEWHERE | PLAIN_VALUES),
             json,
         )) => serde_json::from_slice(json).map_err(|e| broken(e.to_string())),
         Some((version, _)) => Err(broken(format!("version {version} is unknown"))),

@@ -7,6 +7,7 @@ use super::corrupt;
 use super::key::decimal_from_key;
 use super::types::type_tag;
 use super::view_builder::ViewBuilder;
+use crate::catalog::Epoch;
 use arrow::array::{
     ArrayRef, BooleanBuilder, Date32Builder, Decimal128Builder, FixedSizeBinaryBuilder, Float32Builder, Float64Builder, Int16Builder,
     Int32Builder, Int64Builder, IntervalMonthDayNanoBuilder, Time64MicrosecondBuilder, TimestampMicrosecondBuilder, UInt32Builder,
@@ -19,7 +20,8 @@ use stoa_encoding::valueside::{ArrayReader, Interval, TypeTag, lengthen_decimal}
 use stoa_pg::types::{PgType, array_item};
 use stoa_pg::values::array::{MAX_DIMENSIONS, Rows, Shape};
 use stoa_pg::values::interval;
-use stoa_pg::{PgError, PgResult, SqlType};
+use stoa_pg::values::{self, ValueBuilder};
+use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
 
 /// A column that grows by stored values.
 #[derive(Debug)]
@@ -40,6 +42,31 @@ pub enum ColumnBuilder {
     Fixed(FixedSizeBinaryBuilder, usize),
     Decimal(Decimal128Builder, i8),
     Array(Box<ArrayBuilder>),
+    /// Values that are stored as their texts.
+    Read(Box<TextColumn>),
+}
+
+/// A column whose stored values are texts, each read as a statement would read it. What comes out of it is no stored form.
+pub struct TextColumn(Box<dyn ValueBuilder>);
+
+impl TextColumn {
+    /// # Errors
+    /// 0A000 for types that have no input.
+    pub fn new(ty: &SqlType) -> PgResult<Self> {
+        values::builder(ty).map(Self)
+    }
+
+    /// # Errors
+    /// What the type raises.
+    pub fn push(&mut self, text: &str) -> PgResult<()> {
+        self.0.text(&EvalContext::default(), text)
+    }
+}
+
+impl std::fmt::Debug for TextColumn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("TextColumn").field(&self.0.len()).finish()
+    }
 }
 
 /// A column of arrays under construction.
@@ -125,6 +152,7 @@ impl ColumnBuilder {
             ColumnBuilder::Fixed(b, _) => b.append_null(),
             ColumnBuilder::Decimal(b, _) => b.append_null(),
             ColumnBuilder::Array(b) => b.rows.push_null(),
+            ColumnBuilder::Read(b) => b.0.null(),
         }
     }
 
@@ -164,6 +192,7 @@ impl ColumnBuilder {
                 i128::from_le_bytes(bytes(body)?)
             }),
             ColumnBuilder::Array(b) => b.push(body)?,
+            ColumnBuilder::Read(_) => return Err(PgError::internal("a body was given to a reader of texts")),
         }
         Ok(())
     }
@@ -219,7 +248,20 @@ impl ColumnBuilder {
                 b.append_value(decimal_from_key(&number, *scale)?);
                 Ok(rest)
             }
-            ColumnBuilder::Interval(_) | ColumnBuilder::Array(_) => Err(PgError::internal("a sort key was read as a value")),
+            ColumnBuilder::Interval(_) | ColumnBuilder::Array(_) | ColumnBuilder::Read(_) => {
+                Err(PgError::internal("a sort key was read as a value"))
+            }
+        }
+    }
+
+    /// The column so far, out of the form that tables of this epoch store; the builder is empty afterwards.
+    ///
+    /// # Errors
+    /// As [`ColumnBuilder::finish`].
+    pub fn finish_in(&mut self, epoch: Epoch) -> PgResult<ArrayRef> {
+        match self {
+            ColumnBuilder::Read(_) => self.finish(),
+            _ => epoch.from_stored(&self.finish()?),
         }
     }
 
@@ -245,6 +287,7 @@ impl ColumnBuilder {
             ColumnBuilder::Fixed(b, _) => Arc::new(b.finish()),
             ColumnBuilder::Decimal(b, _) => Arc::new(b.finish()),
             ColumnBuilder::Array(b) => return b.finish(),
+            ColumnBuilder::Read(b) => return b.0.finish(),
         })
     }
 }

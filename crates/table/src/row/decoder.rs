@@ -7,7 +7,7 @@ use super::builder::ColumnBuilder;
 use super::corrupt;
 use super::index::{INDEX_FAMILY, IndexCodec, ROW_KEY_COLUMN};
 use super::key::{KeyCodec, KeyList, KeyPartCodec};
-use super::raw::encoding::MappedCell;
+use super::named_cell::NamedCell;
 use super::table::{Place, RowCodec, qualifier};
 use super::types::key_is_lossless;
 use crate::catalog::{ColumnId, Epoch};
@@ -18,7 +18,7 @@ use stoa_encoding::DecodeError;
 use stoa_encoding::packed_row::{Cell, Projection};
 use stoa_encoding::valueside::{TypeTag, decode_cell};
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
-use stoa_store::{CellRef, FamilyId, Layout, RowSink};
+use stoa_store::{CellRef, Enough, FamilyId, Layout, RowSink};
 
 /// A column as it is read: the id stays when a table is altered, the rest may change.
 #[derive(Clone, PartialEq, Debug)]
@@ -102,8 +102,8 @@ struct FamilyDecoder {
     slots: Vec<(usize, Missing)>,
     /// By slot, for layout cells.
     qualifiers: Vec<[u8; 2]>,
-    /// By slot, for foreign tables.
-    mapped: Option<Vec<MappedCell>>,
+    /// By slot, where other programs read or write the cells.
+    named: Option<Vec<NamedCell>>,
 }
 
 /// Where the data row's key is in an entry of an index.
@@ -134,6 +134,10 @@ pub struct ScanDecoder {
     keys: Option<KeyList>,
     /// The family without whose cells a row is not there: those of others may live longer.
     existence: Option<FamilyId>,
+    /// Of a foreign table.
+    is_foreign: bool,
+    /// Of a foreign table, unless all of its columns are wanted: their cells.
+    enough: Option<Arc<[Box<[u8]>]>>,
     rows: usize,
     max_rows: usize,
     /// Of the cells taken.
@@ -168,28 +172,34 @@ impl ScanDecoder {
         let mut places = Vec::with_capacity(wanted.len());
         for id in wanted {
             let column = codec.column(*id).ok_or_else(|| PgError::internal(format!("column {} is not stored", id.0)))?;
-            builders.push(ColumnBuilder::new(&column.ty, rows)?);
+            builders.push(match codec.named_cell(*id) {
+                Some(cell) => cell.builder(rows)?,
+                None => ColumnBuilder::new(&column.ty, rows)?,
+            });
             places.push(match column.place {
                 Place::Key(n) => Wanted::KeyPart(n),
                 Place::Family(family) => Wanted::Cell { family, column: *id, missing: column.missing.clone() },
             });
         }
-        let key = key_walk(&codec.key, &places, codec.mapped.is_some());
+        let key = key_walk(&codec.key, &places, codec.is_foreign);
         let mut families = Vec::new();
         for (at, family) in codec.families.iter().enumerate() {
             let mut decoder = family_decoder(family.id, family.layout, at, &places, None);
-            if let Some(mapped) = codec.mapped.as_deref().filter(|_| at == 0) {
+            if family.named.is_some() {
                 let cell = |id: &u32| {
-                    let found = family.columns.iter().position(|(c, _)| c.0 == *id).and_then(|at| mapped.get(at)).cloned();
-                    found.ok_or_else(|| PgError::internal(format!("column {id} is not mapped")))
+                    let found = codec.named_cell(ColumnId(*id)).cloned();
+                    found.ok_or_else(|| PgError::internal(format!("column {id} has no cell")))
                 };
-                decoder.mapped = Some(decoder.projection.column_ids().iter().map(cell).collect::<PgResult<_>>()?);
+                decoder.named = Some(decoder.projection.column_ids().iter().map(cell).collect::<PgResult<_>>()?);
             }
             // The first family says whether the row exists.
             if at == 0 || !decoder.slots.is_empty() {
                 families.push(decoder);
             }
         }
+        let named = families.first().and_then(|family| family.named.as_ref()).filter(|_| codec.is_foreign);
+        let some = named.filter(|named| codec.families.first().is_some_and(|family| named.len() < family.columns.len()));
+        let enough = some.map(|named| named.iter().map(|cell| cell.qualifier.clone()).collect());
         Ok(Self {
             columns: builders,
             epoch: codec.epoch,
@@ -199,6 +209,8 @@ impl ScanDecoder {
             families,
             keys: None,
             existence: codec.families.first().map(|family| family.id),
+            is_foreign: codec.is_foreign,
+            enough,
             rows: 0,
             max_rows: rows,
             bytes: 0,
@@ -248,6 +260,8 @@ impl ScanDecoder {
             families: vec![decoder],
             keys: None,
             existence: None,
+            is_foreign: false,
+            enough: None,
             rows: 0,
             max_rows: rows,
             bytes: 0,
@@ -333,7 +347,7 @@ impl ScanDecoder {
         }
         (self.rows, self.bytes) = (0, 0);
         let epoch = self.epoch;
-        self.columns.iter_mut().map(|column| epoch.from_stored(&column.finish()?)).collect()
+        self.columns.iter_mut().map(|column| column.finish_in(epoch)).collect()
     }
 
     /// The row keys collected since the last call.
@@ -343,12 +357,11 @@ impl ScanDecoder {
 
     #[inline]
     fn decode(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> PgResult<()> {
-        let Self { columns, key: walk, row_key, row_key_place, families, keys, scratch, .. } = self;
-        let is_mapped = families.first().is_some_and(|family| family.mapped.is_some());
+        let Self { columns, key: walk, row_key, row_key_place, families, keys, is_foreign, scratch, .. } = self;
         let suffix = match walk.run(key, columns, scratch) {
             // Keys that other programs wrote are theirs.
-            Err(_) if is_mapped => return Err(misfit(key)),
-            Ok(suffix) if is_mapped && !suffix.is_empty() => return Err(misfit(key)),
+            Err(_) if *is_foreign => return Err(misfit(key)),
+            Ok(suffix) if *is_foreign && !suffix.is_empty() => return Err(misfit(key)),
             suffix => suffix?,
         };
         let mut pointed: Option<&[u8]> = match row_key_place {
@@ -362,11 +375,14 @@ impl ScanDecoder {
             let end = rest.iter().position(|c| c.family != family.id).unwrap_or(rest.len());
             let (own, after) = rest.split_at(end);
             rest = after;
-            if let Some(mapped) = &family.mapped {
-                for ((slot, _), cell) in family.slots.iter().zip(mapped) {
+            if let Some(named) = &family.named {
+                for ((slot, _), cell) in family.slots.iter().zip(named) {
                     let Some(column) = columns.get_mut(*slot) else { continue };
-                    match own.iter().find(|c| c.qualifier == &*cell.column) {
-                        Some(found) => cell.encoding.decode(&cell.ty, &cell.name, found.value, column)?,
+                    match own.iter().find(|c| c.qualifier == &*cell.qualifier) {
+                        Some(found) => cell
+                            .encoding
+                            .decode(&cell.ty, &cell.name, found.value, column)
+                            .map_err(|error| if *is_foreign { error } else { damaged(&error) })?,
                         None => column.push_null(),
                     }
                 }
@@ -442,6 +458,10 @@ impl RowSink for ScanDecoder {
         }
         self.take(key, cells)
     }
+
+    fn enough(&self) -> Enough {
+        Enough { cells: self.enough.clone(), rows: None }
+    }
 }
 
 impl ScanDecoder {
@@ -477,6 +497,13 @@ fn push_missing(columns: &mut [ColumnBuilder], slot: usize, missing: &Missing) -
         }
     }
     Ok(())
+}
+
+/// A cell of a table's own that holds no value of its column.
+#[cold]
+fn damaged(error: &PgError) -> PgError {
+    PgError::new(SqlState::DATA_CORRUPTED, error.message().to_owned())
+        .hint("Other programs may read the cells of the table, and must not write them.")
 }
 
 /// A row key that is not of a foreign table's format.
@@ -517,5 +544,5 @@ fn family_decoder(id: FamilyId, layout: Layout, at: usize, places: &[Wanted], ro
         }
     }
     ids.extend(row_key);
-    FamilyDecoder { id, layout, projection: Projection::new(ids), slots, qualifiers, mapped: None }
+    FamilyDecoder { id, layout, projection: Projection::new(ids), slots, qualifiers, named: None }
 }

@@ -4,6 +4,7 @@
 //! row key      salt? | part | part | …                     parts as PRIMARY KEY declares them, never NULL
 //! family cell  packed row of the family's columns          (layout packed: one cell, empty qualifier)
 //! column cell  qualifier = column id u16 be | value cell   (layout cells)
+//! plain cell   qualifier = the column's name | its value    (layout cells, plain values; as other programs read it)
 //! index key    salt? | tag part | tag part | … | row key?  the row key is left out where the index alone is unique
 //! index cell   packed row: 0 = row key (unique indexes), included columns, columns that a key part cannot give back
 //! ```
@@ -11,7 +12,7 @@
 //! Invariant: what [`RowEncoder`] writes, [`ScanDecoder`] reads under every later descriptor of the same table: columns are known
 //! by id. A key column whose key form loses something (`1.0` and `1.00` are one key) is stored in the first family as well.
 //!
-//! Reading order: [`types`] → [`epoch`] → [`key`] → [`key_form`] → [`value`] → [`table`] → [`index`] → [`decoder`].
+//! Reading order: [`types`] → [`epoch`] → [`key`] → [`key_form`] → [`value`] → [`named_cell`] → [`table`] → [`index`] → [`decoder`].
 
 pub mod builder;
 pub mod decoder;
@@ -19,6 +20,7 @@ pub mod epoch;
 pub mod index;
 pub mod key;
 pub mod key_form;
+pub mod named_cell;
 pub mod raw;
 pub mod row_id;
 pub mod samples;

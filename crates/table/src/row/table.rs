@@ -1,14 +1,14 @@
 //! How the rows of a table are stored: its key, its families, and where each column lies.
 
 use super::key::{KeyCodec, KeyColumn, KeyList, check_key_len, encode_key};
+use super::named_cell::{CellValues, NamedCell};
 use super::raw::RowOfCells;
 use super::raw::cell::{self, CellKind};
 use super::raw::clock;
-use super::raw::encoding::{MappedCell, MappedValues};
 use super::types::{type_tag, value_kind};
 use super::unencodable;
 use super::value::ValueColumn;
-use crate::catalog::{CELLS, ColumnDescriptor, ColumnId, Epoch, TableDescriptor};
+use crate::catalog::{CELLS, ColumnDescriptor, ColumnId, Epoch, FamilyDescriptor, Mapping, TableDescriptor};
 use arrow::array::ArrayRef;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -44,6 +44,8 @@ pub struct FamilyCodec {
     /// By ascending id: what its cells hold.
     pub columns: Vec<(ColumnId, SqlType)>,
     pub shape: Arc<RowShape>,
+    /// By column, where other programs read or write the cells.
+    pub named: Option<Arc<[NamedCell]>>,
 }
 
 /// All that is needed to write and read rows of one version of a table.
@@ -55,10 +57,13 @@ pub struct RowCodec {
     pub families: Vec<FamilyCodec>,
     /// From when timestamps count.
     pub epoch: Epoch,
-    /// Of a foreign table: the cells of the first family's columns.
-    pub mapped: Option<Arc<[MappedCell]>>,
+    /// Whether rows are those of another program's table, or of a raw one.
+    pub is_foreign: bool,
     columns: HashMap<ColumnId, StoredColumn>,
 }
+
+/// The qualifier of the empty cell that each row has in a first family with layout cells: no column is called so.
+const MARKER: &[u8] = &[];
 
 /// The qualifier of a column in a family with layout cells.
 #[must_use]
@@ -80,43 +85,38 @@ impl RowCodec {
         }
         let mut families = Vec::with_capacity(table.families.len());
         for (at, family) in table.families.iter().enumerate() {
-            let mut members: Vec<&ColumnDescriptor> = family
-                .columns
-                .iter()
-                .filter_map(|id| table.column(*id))
-                .filter(|c| !c.dropped && !c.is_map() && key.position(c.id).is_none())
-                .collect();
-            if at == 0 {
-                members.extend(table.key_columns().filter(|p| !key.gives_back(p.column)).filter_map(|p| table.column(p.column)));
-            }
-            members.sort_by_key(|c| c.id);
+            let members = members(table, &key, at, family);
             let mut shape = Vec::with_capacity(members.len());
             for column in &members {
                 shape.push((column.id.0, value_kind(&column.ty)?));
                 let missing = column.missing.as_deref().map(|text| missing_body(table.epoch, &column.ty, text)).transpose()?;
                 columns.insert(column.id, StoredColumn { ty: column.ty.clone(), place: Place::Family(at), missing });
             }
+            let named = match &table.mapping {
+                Some(mapping) => Some(members.iter().map(|c| mapped_cell(mapping, c)).collect::<PgResult<_>>()?),
+                None if family.plain => Some(members.iter().map(|c| NamedCell::plain(c)).collect::<PgResult<_>>()?),
+                None => None,
+            };
             families.push(FamilyCodec {
                 id: family.id,
                 layout: family.options.layout,
                 columns: members.iter().map(|c| (c.id, c.ty.clone())).collect(),
                 shape: Arc::new(RowShape::new(shape).map_err(unencodable)?),
+                named,
             });
         }
         if families.is_empty() {
             return Err(PgError::internal(format!("table \"{}\" has no column family", table.name)));
         }
-        let mapped = table.mapping.as_ref().map(|mapping| {
-            let cell = |(id, ty): &(ColumnId, SqlType)| {
-                let place = MappedCell::of(&mapping.columns, *id);
-                let name = table.column(*id).map_or("", |c| c.name.as_str());
-                place
-                    .map(|place| MappedCell::new(name, ty, place))
-                    .ok_or_else(|| PgError::internal(format!("column {} is not mapped", id.0)))
-            };
-            families.first().map_or(Ok(Arc::default()), |family| family.columns.iter().map(cell).collect::<PgResult<Arc<[_]>>>())
-        });
-        Ok(Self { storage: table.storage, key, families, epoch: table.epoch, mapped: mapped.transpose()?, columns })
+        Ok(Self { storage: table.storage, key, families, epoch: table.epoch, is_foreign: table.mapping.is_some(), columns })
+    }
+
+    /// The cell of a column, where other programs read or write it.
+    #[must_use]
+    pub fn named_cell(&self, id: ColumnId) -> Option<&NamedCell> {
+        let Place::Family(at) = self.columns.get(&id)?.place else { return None };
+        let family = self.families.get(at)?;
+        family.named.as_ref()?.get(family.columns.iter().position(|(column, _)| *column == id)?)
     }
 
     /// The codec of a descriptor, made once for as long as the descriptor lives.
@@ -172,6 +172,36 @@ impl RowCodec {
     }
 }
 
+/// The columns whose values are in cells of a family, the n-th one: its own, and of the first one those of the key that keys do not give back.
+fn members<'t>(table: &'t TableDescriptor, key: &KeyCodec, at: usize, family: &FamilyDescriptor) -> Vec<&'t ColumnDescriptor> {
+    let own = family.columns.iter().filter_map(|id| table.column(*id));
+    let mut out: Vec<_> = own.filter(|c| !c.dropped && !c.is_map() && key.position(c.id).is_none()).collect();
+    if at == 0 {
+        out.extend(table.key_columns().filter(|p| !key.gives_back(p.column)).filter_map(|p| table.column(p.column)));
+    }
+    out.sort_by_key(|c| c.id);
+    out
+}
+
+/// The columns of each family with plain values.
+///
+/// # Errors
+/// The key has a type that no key has.
+pub fn plain_columns(table: &TableDescriptor) -> PgResult<Vec<(&FamilyDescriptor, Vec<ColumnId>)>> {
+    let mut families = table.families.iter().enumerate().filter(|(_, family)| family.plain).peekable();
+    if families.peek().is_none() {
+        return Ok(Vec::new());
+    }
+    let key = KeyCodec::new(table)?;
+    Ok(families.map(|(at, family)| (family, members(table, &key, at, family).iter().map(|c| c.id).collect())).collect())
+}
+
+fn mapped_cell(mapping: &Mapping, column: &ColumnDescriptor) -> PgResult<NamedCell> {
+    let place = NamedCell::of(&mapping.columns, column.id);
+    let place = place.ok_or_else(|| PgError::internal(format!("column {} is not mapped", column.id.0)))?;
+    Ok(NamedCell::of_raw(&column.name, &column.ty, place))
+}
+
 /// The body of a value given as text, as rows that lack the column have it.
 fn missing_body(epoch: Epoch, ty: &SqlType, text: &str) -> PgResult<Arc<[u8]>> {
     let mut builder = stoa_pg::values::builder(ty)?;
@@ -182,15 +212,20 @@ fn missing_body(epoch: Epoch, ty: &SqlType, text: &str) -> PgResult<Arc<[u8]>> {
     Ok(body.into())
 }
 
+/// What a batch has for a family, by its columns; `None` where it has no such column: NULL.
+#[derive(Debug)]
+enum FamilyValues {
+    Own(Vec<Option<ValueColumn>>),
+    Named(Vec<Option<CellValues>>),
+}
+
 /// Encodes rows of one batch.
 #[derive(Debug)]
 pub struct RowEncoder<'a> {
     codec: &'a RowCodec,
     key: Vec<KeyColumn>,
-    /// By family, by its columns; `None` where the batch has no such column: NULL.
-    families: Vec<Vec<Option<ValueColumn>>>,
-    /// Of a foreign table, instead of families.
-    mapped: Option<Vec<Option<MappedValues>>>,
+    /// By family.
+    families: Vec<FamilyValues>,
     /// No row with these keys is there.
     new_rows: bool,
     /// Of a foreign table: the columns to write, if not all.
@@ -216,28 +251,28 @@ impl<'a> RowEncoder<'a> {
                 part.open(&array)
             })
             .collect::<PgResult<Vec<_>>>()?;
-        let mapped = codec.mapped.as_ref().zip(codec.families.first()).map(|(mapped, family)| {
-            let open = |(cell, (id, _)): (&MappedCell, &(ColumnId, SqlType))| {
-                column(*id).map(|array| MappedValues::new(cell, codec.epoch, &array)).transpose()
-            };
-            mapped.iter().zip(&family.columns).map(open).collect::<PgResult<Vec<_>>>()
-        });
-        let mapped = mapped.transpose()?;
-        let in_families = if mapped.is_some() { &[][..] } else { codec.families.as_slice() };
-        let families = in_families
+        let families = codec
+            .families
             .iter()
-            .map(|family| {
-                let open = |(id, ty): &(ColumnId, SqlType)| {
-                    column(*id).map(|array| ValueColumn::new(ty, &codec.epoch.to_stored(&array)?)).transpose()
-                };
-                family.columns.iter().map(open).collect()
+            .map(|family| match &family.named {
+                Some(named) => {
+                    let open = |(cell, (id, _)): (&NamedCell, &(ColumnId, SqlType))| {
+                        column(*id).map(|array| CellValues::new(cell, codec.epoch, &array)).transpose()
+                    };
+                    named.iter().zip(&family.columns).map(open).collect::<PgResult<_>>().map(FamilyValues::Named)
+                }
+                None => {
+                    let open = |(id, ty): &(ColumnId, SqlType)| {
+                        column(*id).map(|array| ValueColumn::new(ty, &codec.epoch.to_stored(&array)?)).transpose()
+                    };
+                    family.columns.iter().map(open).collect::<PgResult<_>>().map(FamilyValues::Own)
+                }
             })
             .collect::<PgResult<Vec<_>>>()?;
         Ok(Self {
             codec,
             key,
             families,
-            mapped,
             new_rows: false,
             assigned: None,
             there: Vec::new(),
@@ -253,7 +288,7 @@ impl<'a> RowEncoder<'a> {
 
     /// Others than these columns keep the cells that they have, where each has its own under another program's rules.
     pub fn of_columns(&mut self, assigned: impl Fn(ColumnId) -> bool) {
-        if let (Some(_), Some(family)) = (&self.mapped, self.codec.families.first()) {
+        if let Some(family) = self.codec.families.first().filter(|_| self.codec.is_foreign) {
             self.assigned = Some(family.columns.iter().map(|(id, _)| assigned(*id)).collect());
         }
     }
@@ -289,14 +324,30 @@ impl<'a> RowEncoder<'a> {
         wanted: impl Fn(usize) -> bool,
         mut put: impl FnMut(FamilyId, &[u8], Option<&[u8]>) -> PgResult<()>,
     ) -> PgResult<()> {
-        if let (Some(cells), Some(values)) = (&self.codec.mapped, &self.mapped) {
-            let there = self.there.get(row).ok_or_else(|| PgError::internal("cells of a row that was not looked for"))?;
-            return if wanted(0) { mapped_cells(cells, values, self.assigned.as_deref(), row, self.new_rows, there, put) } else { Ok(()) };
-        }
-        for (at, (family, columns)) in self.codec.families.iter().zip(&self.families).enumerate() {
+        for (at, (family, values)) in self.codec.families.iter().zip(&self.families).enumerate() {
             if !wanted(at) {
                 continue;
             }
+            let columns = match (values, &family.named) {
+                (FamilyValues::Own(columns), _) => columns,
+                (FamilyValues::Named(values), Some(cells)) if self.codec.is_foreign => {
+                    let there = self.there.get(row).ok_or_else(|| PgError::internal("cells of a row that was not looked for"))?;
+                    mapped_cells(cells, values, self.assigned.as_deref(), row, self.new_rows, there, &mut put)?;
+                    continue;
+                }
+                (FamilyValues::Named(values), Some(cells)) => {
+                    if at == 0 {
+                        put(family.id, MARKER, Some(&[]))?;
+                    }
+                    for (cell, column) in cells.iter().zip(values) {
+                        self.scratch.clear();
+                        let present = column.as_ref().map_or(Ok(false), |column| column.append(row, &mut self.scratch))?;
+                        put(family.id, &cell.qualifier, present.then_some(&self.scratch))?;
+                    }
+                    continue;
+                }
+                (FamilyValues::Named(_), None) => return Err(PgError::internal("values of cells without names")),
+            };
             match family.layout {
                 Layout::Packed => {
                     self.builder.start(&family.shape);
@@ -313,7 +364,7 @@ impl<'a> RowEncoder<'a> {
                 Layout::Cells => {
                     if at == 0 {
                         // The row exists even if all its columns are NULL.
-                        put(family.id, &[], Some(&[]))?;
+                        put(family.id, MARKER, Some(&[]))?;
                     }
                     for ((id, ty), column) in family.columns.iter().zip(columns) {
                         let column = column.as_ref().filter(|c| !c.is_null(row));
@@ -349,8 +400,8 @@ impl<'a> RowEncoder<'a> {
 
 /// The cells of a row of a foreign table: values are put, NULLs hide what was there.
 fn mapped_cells(
-    cells: &[MappedCell],
-    values: &[Option<MappedValues>],
+    cells: &[NamedCell],
+    values: &[Option<CellValues>],
     assigned: Option<&[bool]>,
     row: usize,
     new_row: bool,
@@ -359,7 +410,7 @@ fn mapped_cells(
 ) -> PgResult<()> {
     let mut value = Vec::new();
     let mut has_value = false;
-    let mut hidden: Vec<&MappedCell> = Vec::new();
+    let mut hidden: Vec<&NamedCell> = Vec::new();
     let now = clock::time_of_put();
     for (at, (cell, column)) in cells.iter().zip(values).enumerate() {
         if assigned.is_some_and(|assigned| assigned.get(at) == Some(&false)) {
@@ -372,10 +423,10 @@ fn mapped_cells(
         };
         if present {
             has_value = true;
-            put(CELLS, &cell::qualifier(&cell.column, there.time_of_put(cell, now)?, CellKind::Put), Some(&value))?;
+            put(CELLS, &cell::qualifier(&cell.qualifier, there.time_of_put(cell, now)?, CellKind::Put), Some(&value))?;
         } else if !new_row {
             hidden.push(cell);
-            put(CELLS, &cell::qualifier(&cell.column, there.time_of_delete(cell), CellKind::DeleteColumn), Some(&[]))?;
+            put(CELLS, &cell::qualifier(&cell.qualifier, there.time_of_delete(cell), CellKind::DeleteColumn), Some(&[]))?;
         }
     }
     if has_value || there.has_others(&hidden) {

@@ -85,12 +85,97 @@ fn feed(decoder: &mut ScanDecoder, rows: &[(Vec<u8>, Cells)]) {
     }
 }
 
+fn make_plain(table: &mut TableDescriptor) {
+    table.families.iter_mut().for_each(|family| family.plain = true);
+    table.columns.iter_mut().for_each(|column| column.qualifier = Some(format!("{}!", column.name)));
+}
+
+#[test]
+fn plain_values_are_what_other_programs_read() {
+    let int = SqlType::new(PgType::Int4);
+    for (ty, text, bytes) in [
+        (PgType::Int2, "-2", &b"\xff\xfe"[..]),
+        (PgType::Int4, "258", b"\0\0\x01\x02"),
+        (PgType::Int8, "-1", &[0xff; 8]),
+        (PgType::Float4, "-1.5", b"\xbf\xc0\0\0"),
+        (PgType::Float8, "20.5", b"\x40\x34\x80\0\0\0\0\0"),
+        (PgType::Bool, "t", b"\xff"),
+        (PgType::Bool, "f", b"\0"),
+        (PgType::Text, "ä", b"\xc3\xa4"),
+        (PgType::Text, "", b""),
+        (PgType::Name, "n", b"n"),
+        (PgType::Bytea, "\\x00ff", b"\0\xff"),
+        (PgType::Numeric, "12.50", b"12.50"),
+        (PgType::Date, "2024-02-29", b"2024-02-29"),
+        (PgType::Timestamptz, "2024-02-29 12:00:00.5+00", b"2024-02-29 12:00:00.5+00"),
+        (PgType::Interval, "1 day 02:00:00", b"1 day 02:00:00"),
+        (PgType::Uuid, "00000000-0000-0000-0000-00000000000a", b"00000000-0000-0000-0000-00000000000a"),
+        (PgType::Jsonb, "{\"a\": 1}", b"{\"a\": 1}"),
+        (PgType::Int4.array_of(), "{1,NULL}", b"{1,NULL}"),
+        (PgType::Oid, "4294967295", b"4294967295"),
+        // The number, since its name may be another's tomorrow.
+        (PgType::Regtype, "integer", b"23"),
+    ] {
+        let ty = SqlType::new(ty);
+        let mut t = table(&[("k", int.clone()), ("v", ty.clone())], &[(0, false)], &[(Layout::Cells, &[1])]);
+        make_plain(&mut t);
+        let codec = RowCodec::new(&t).unwrap();
+        let columns =
+            HashMap::from([(ColumnId(1), column(&int, &[Some("1"), Some("2")])), (ColumnId(2), column(&ty, &[Some(text), None]))]);
+        let rows = encode(&codec, &columns, 2);
+        let marker = (FamilyId(0), Vec::new(), Vec::new());
+        assert_eq!(rows[0].1, [marker.clone(), (FamilyId(0), b"v!".to_vec(), bytes.to_vec())], "{ty} {text}");
+        assert_eq!(rows[1].1, [marker], "NULL is no cell");
+    }
+}
+
+#[test]
+fn what_keys_do_not_give_back_is_a_plain_value_too() {
+    let ty = SqlType::new(PgType::Numeric);
+    let mut t = table(&[("k", ty.clone())], &[(0, false)], &[(Layout::Cells, &[])]);
+    make_plain(&mut t);
+    let codec = Arc::new(RowCodec::new(&t).unwrap());
+    let k = column(&ty, &[Some("1.0"), Some("1.00")]);
+    let rows = encode(&codec, &HashMap::from([(ColumnId(1), k.clone())]), 2);
+    assert_eq!(rows[1].1[1], (FamilyId(0), b"k!".to_vec(), b"1.00".to_vec()));
+    let mut decoder = ScanDecoder::new(&ColumnSource::Table(codec), &[ColumnId(1)], 10).unwrap();
+    feed(&mut decoder, &rows);
+    assert_eq!(&decoder.finish().unwrap()[0], &k);
+}
+
+#[test]
+fn plain_cells_that_hold_no_value_are_reported() {
+    let int = SqlType::new(PgType::Int4);
+    let mut t = table(&[("k", int.clone()), ("v", int.clone())], &[(0, false)], &[(Layout::Cells, &[1])]);
+    make_plain(&mut t);
+    let codec = Arc::new(RowCodec::new(&t).unwrap());
+    let one = column(&int, &[Some("1")]);
+    let mut rows = encode(&codec, &HashMap::from([(ColumnId(1), one.clone()), (ColumnId(2), one)]), 1);
+    rows[0].1[1].2.pop();
+    let mut decoder = ScanDecoder::new(&ColumnSource::Table(codec), &[ColumnId(2)], 10).unwrap();
+    let cells: Vec<CellRef<'_>> =
+        rows[0].1.iter().map(|(family, qualifier, value)| CellRef { family: *family, qualifier, timestamp: Timestamp(1), value }).collect();
+    let _ = decoder.row(&rows[0].0, &cells);
+    let error = decoder.take_error().unwrap();
+    assert!(error.message().contains("column \"v\" hold no integer"), "{}", error.message());
+}
+
 #[test]
 fn every_type_comes_back_in_both_layouts() {
-    for (layout, epoch) in [(Layout::Packed, Epoch::Postgres), (Layout::Cells, Epoch::Postgres), (Layout::Packed, Epoch::Unix)] {
+    let layouts = [
+        (Layout::Packed, false, Epoch::Postgres),
+        (Layout::Cells, false, Epoch::Postgres),
+        (Layout::Packed, false, Epoch::Unix),
+        (Layout::Cells, true, Epoch::Postgres),
+        (Layout::Cells, true, Epoch::Unix),
+    ];
+    for (layout, plain, epoch) in layouts {
         for (ty, values) in types() {
             let of_version = table(&[("k", SqlType::new(PgType::Int4)), ("v", ty.clone())], &[(0, false)], &[(layout, &[1])]);
-            let t = TableDescriptor { epoch, ..of_version };
+            let mut t = TableDescriptor { epoch, ..of_version };
+            if plain {
+                make_plain(&mut t);
+            }
             let codec = Arc::new(RowCodec::new(&t).unwrap());
             let k = column(&SqlType::new(PgType::Int4), &[Some("1"), Some("2"), Some("3")]);
             let v = column(&ty, &values);

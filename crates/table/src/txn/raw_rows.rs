@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::{CellRef, FamilyId, RowSink, Store, TableId};
+use stoa_store::{CellRef, Enough, FamilyId, RowSink, Store, TableId};
 
 /// Whether the families of a read are those of a raw table.
 #[must_use]
@@ -93,5 +93,11 @@ impl RowSink for VisibleSink<'_> {
         }
         let flow = self.sink.row(key, &out);
         if self.rows.is_done() { ControlFlow::Break(()) } else { flow }
+    }
+
+    fn enough(&self) -> Enough {
+        let of_sink = self.sink.enough();
+        let rows = [self.rows.left, of_sink.rows].into_iter().flatten().min();
+        Enough { rows, ..of_sink }
     }
 }

@@ -15,7 +15,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
 use stoa_store::{
-    CellRef, FamilyId, History, HistorySpec, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, Snapshot, Store, TableId, Timestamp, Watch,
+    CellRef, Enough, FamilyId, History, HistorySpec, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, Snapshot, Store, TableId, Timestamp,
+    Watch,
 };
 
 /// A consistent view for one statement. Cheap to clone.
@@ -318,6 +319,10 @@ impl RowSink for Stopping<'_> {
     fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
         self.flow = self.sink.row(key, cells);
         self.flow
+    }
+
+    fn enough(&self) -> Enough {
+        self.sink.enough()
     }
 }
 

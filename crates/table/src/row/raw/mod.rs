@@ -9,11 +9,10 @@
 //! that hide others. So all cells of a row, deletions among them, are cells of one family of the store, and which of them count is
 //! found out by every read ([`mod@visible`]). The families themselves are families of the store that hold nothing: their options are.
 //!
-//! Reading order: [`cell`] → [`mod@visible`] → [`there`] → [`encoding`]; [`clock`] gives times.
+//! Reading order: [`cell`] → [`mod@visible`] → [`there`]; [`clock`] gives times.
 
 pub mod cell;
 pub mod clock;
-pub mod encoding;
 pub mod there;
 pub mod visible;
 

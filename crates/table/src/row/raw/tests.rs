@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::cell::{self, CellKind};
-use super::encoding::{MappedCell, MappedValues};
 use super::visible::{FamilyLimits, Limits, Wanted, garbage, visible};
 use crate::catalog::{CELLS, ColumnId, Encoding, Epoch, MappedColumn};
-use crate::row::ColumnBuilder;
+use crate::row::named_cell::{CellValues, NamedCell};
 use CellKind::{Delete, DeleteColumn, DeleteFamily, DeleteFamilyVersion, Put};
 use stoa_pg::types::PgType;
 use stoa_pg::{EvalContext, SqlType};
@@ -139,13 +138,13 @@ fn bytes_of(encoding: Encoding, ty: PgType, text: &str) -> Vec<u8> {
     let mut values = stoa_pg::values::builder(&ty).unwrap();
     values.text(&EvalContext::default(), text).unwrap();
     let mapped = MappedColumn { column: ColumnId(1), family: 0, qualifier: b"q".to_vec(), encoding };
-    let cell = MappedCell::new("c", &ty, &mapped);
+    let cell = NamedCell::of_raw("c", &ty, &mapped);
     let mut out = Vec::new();
-    assert!(MappedValues::new(&cell, Epoch::Unix, &values.finish().unwrap()).unwrap().append(0, &mut out).unwrap());
+    assert!(CellValues::new(&cell, Epoch::Unix, &values.finish().unwrap()).unwrap().append(0, &mut out).unwrap());
     // What was written is read.
-    let mut column = ColumnBuilder::new(&ty, 1).unwrap();
+    let mut column = cell.builder(1).unwrap();
     encoding.decode(&ty, "c", &out, &mut column).unwrap();
-    let array = Epoch::Unix.from_stored(&column.finish().unwrap()).unwrap();
+    let array = column.finish_in(Epoch::Unix).unwrap();
     let context = EvalContext::default();
     let mut back = Vec::new();
     stoa_pg::values::writer(&context, &ty, array.as_ref()).unwrap().text(0, &mut back).unwrap();
@@ -195,7 +194,7 @@ fn bytes_that_hold_no_value_are_reported() {
     ];
     for (encoding, ty, bytes) in cases {
         let ty = SqlType::new(ty);
-        let mut column = ColumnBuilder::new(&ty, 1).unwrap();
+        let mut column = encoding.builder(&ty, 1).unwrap();
         let error = encoding.decode(&ty, "c", bytes, &mut column).unwrap_err();
         assert_eq!(error.code(), stoa_pg::SqlState::INVALID_BINARY_REPRESENTATION, "{encoding:?} {bytes:?}");
         assert!(error.message().contains("column \"c\""), "{}", error.message());

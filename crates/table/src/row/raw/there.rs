@@ -1,8 +1,9 @@
 //! What a row has already that concerns who writes to it: cells and deletions at times to come, behind which it has to be written to be seen.
 
 use super::cell::{self, CellKind};
+use super::clock;
 use super::visible::{Limits, Wanted, visible};
-use super::{clock, encoding::MappedCell};
+use crate::row::named_cell::NamedCell;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_store::CellRef;
 
@@ -41,22 +42,22 @@ impl RowOfCells {
 
     /// Whether the row has a value in another column than these.
     #[must_use]
-    pub fn has_others(&self, columns: &[&MappedCell]) -> bool {
-        self.columns.iter().any(|own| !columns.iter().any(|column| column.column == *own))
+    pub fn has_others(&self, columns: &[&NamedCell]) -> bool {
+        self.columns.iter().any(|own| !columns.iter().any(|column| column.qualifier == *own))
     }
 
     /// The time of a value that is to be seen: now, or behind what would hide it.
     ///
     /// # Errors
     /// 22008: what hides it is at the last time there is.
-    pub fn time_of_put(&self, column: &MappedCell, now: i64) -> PgResult<i64> {
+    pub fn time_of_put(&self, column: &NamedCell, now: i64) -> PgResult<i64> {
         let mut at = now;
         for (of, time, kind) in &self.to_come {
             let concerns = match kind {
                 // One at the same time is written over.
-                CellKind::Put => *of == column.column && *time > at,
-                CellKind::Delete | CellKind::DeleteColumn => *of == column.column && *time >= at,
-                CellKind::DeleteFamily | CellKind::DeleteFamilyVersion => of.get(..2) == column.column.get(..2) && *time >= at,
+                CellKind::Put => *of == column.qualifier && *time > at,
+                CellKind::Delete | CellKind::DeleteColumn => *of == column.qualifier && *time >= at,
+                CellKind::DeleteFamily | CellKind::DeleteFamilyVersion => of.get(..2) == column.qualifier.get(..2) && *time >= at,
             };
             if concerns {
                 at = time.checked_add(1).filter(|at| *at < i64::MAX).ok_or_else(|| at_the_end(column))?;
@@ -67,14 +68,14 @@ impl RowOfCells {
 
     /// The time of a deletion that hides all values of a column so far.
     #[must_use]
-    pub fn time_of_delete(&self, column: &MappedCell) -> i64 {
-        let puts = self.to_come.iter().filter(|(of, _, kind)| *kind == CellKind::Put && *of == column.column);
+    pub fn time_of_delete(&self, column: &NamedCell) -> i64 {
+        let puts = self.to_come.iter().filter(|(of, _, kind)| *kind == CellKind::Put && *of == column.qualifier);
         puts.map(|(_, time, _)| *time).fold(clock::time_of_delete(), i64::max)
     }
 }
 
 #[cold]
-fn at_the_end(column: &MappedCell) -> PgError {
+fn at_the_end(column: &NamedCell) -> PgError {
     let message = format!("a value of column \"{}\" would be hidden by a cell at the last time that there is", column.name);
     PgError::new(SqlState::DATETIME_FIELD_OVERFLOW, message)
         .hint("DELETE removes the row with all its cells; delete in stoa shell removes one.")
@@ -90,17 +91,17 @@ mod tests {
 
     #[test]
     fn values_are_written_behind_what_would_hide_them() {
-        let mapped = |family: u16, qualifier: &[u8]| MappedCell {
+        let mapped = |family: u16, qualifier: &[u8]| NamedCell {
             name: "c".into(),
             ty: SqlType::new(PgType::Text),
-            column: cell::column(FamilyId(family), qualifier).into(),
+            qualifier: cell::column(FamilyId(family), qualifier).into(),
             encoding: Encoding::Text,
         };
         let (a, b, other) = (mapped(1, b"a"), mapped(1, b"b"), mapped(2, b"a"));
         let now = 1000;
         let limits = Limits::default();
-        let row = |cells: &[(&MappedCell, i64, CellKind)]| {
-            let mut stored: Vec<Vec<u8>> = cells.iter().map(|(c, time, kind)| cell::qualifier(&c.column, *time, *kind)).collect();
+        let row = |cells: &[(&NamedCell, i64, CellKind)]| {
+            let mut stored: Vec<Vec<u8>> = cells.iter().map(|(c, time, kind)| cell::qualifier(&c.qualifier, *time, *kind)).collect();
             stored.sort();
             let of = |qualifier: &'_ Vec<u8>| (qualifier.clone(), Timestamp(0));
             let stored: Vec<(Vec<u8>, Timestamp)> = stored.iter().map(of).collect();

@@ -15,7 +15,7 @@ use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_table::range::normalize;
 use stoa_table::row::{ColumnSource, KeyList, ScanDecoder};
 use stoa_table::txn::RangeRead;
-use stoa_table::{CellRef, KeyRange, RowSink};
+use stoa_table::{CellRef, Enough, KeyRange, RowSink};
 
 /// Keys, or rows of ranges, read in one call of the store.
 const AT_ONCE: usize = 1024;
@@ -54,6 +54,10 @@ impl RowSink for Keyed<'_> {
             self.keys.push(key);
         }
         flow
+    }
+
+    fn enough(&self) -> Enough {
+        self.decoder.enough()
     }
 }
 

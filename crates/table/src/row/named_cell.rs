@@ -1,34 +1,51 @@
-//! Values in cells that other programs write and read.
+//! Values in cells that other programs read, and write: those of a raw table that a foreign table maps, and those of families with plain values.
+//!
+//! Invariant: what [`Encoding::encode`] writes, HBase's own `Bytes` reads, or Phoenix's types do, and it is read as the same value. A text form
+//! depends on no setting of a session.
 
-use super::cell;
-use crate::catalog::{ColumnId, Encoding, Epoch, MappedColumn};
-use crate::row::{ColumnBuilder, ValueColumn};
+use super::builder::{ColumnBuilder, TextColumn};
+use super::raw::cell;
+use super::value::ValueColumn;
+use crate::catalog::{ColumnDescriptor, ColumnId, Encoding, Epoch, MappedColumn};
 use arrow::array::{Array, ArrayRef};
 use std::fmt::Write;
 use stoa_pg::types::PgType;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
 use stoa_store::FamilyId;
 
-/// Where the values of a column of a foreign table are, and how.
+/// Under which qualifier the values of a column are, and how.
 #[derive(Clone, Debug)]
-pub struct MappedCell {
+pub struct NamedCell {
     /// The column, for messages.
     pub name: Box<str>,
     pub ty: SqlType,
-    /// As [`cell::column`] writes it.
-    pub column: Box<[u8]>,
+    /// As the store has it; of a raw table without time and kind, as [`cell::column`] writes it.
+    pub qualifier: Box<[u8]>,
     pub encoding: Encoding,
 }
 
-impl MappedCell {
+impl NamedCell {
+    /// The cell of a foreign table's column.
     #[must_use]
-    pub fn new(name: &str, ty: &SqlType, mapped: &MappedColumn) -> Self {
+    pub fn of_raw(name: &str, ty: &SqlType, mapped: &MappedColumn) -> Self {
         Self {
             name: name.into(),
             ty: ty.clone(),
-            column: cell::column(FamilyId(mapped.family), &mapped.qualifier).into(),
+            qualifier: cell::column(FamilyId(mapped.family), &mapped.qualifier).into(),
             encoding: mapped.encoding,
         }
+    }
+
+    /// The cell of a column in a family with plain values.
+    ///
+    /// # Errors
+    /// XX000 for one that has no qualifier.
+    pub fn plain(column: &ColumnDescriptor) -> PgResult<Self> {
+        let qualifier = column.qualifier.as_ref().ok_or_else(|| PgError::internal(format!("column {} has no qualifier", column.id.0)))?;
+        let ty = &column.ty;
+        // Names of objects are others tomorrow: what refers to one is written as its number.
+        let ty = if ty.ty.is_oid_like() { SqlType::new(PgType::Oid) } else { ty.clone() };
+        Ok(Self { name: column.name.as_str().into(), qualifier: qualifier.as_bytes().into(), encoding: Encoding::plain(&ty), ty })
     }
 
     /// The place of a column among the mapped ones.
@@ -36,20 +53,28 @@ impl MappedCell {
     pub fn of(columns: &[MappedColumn], id: ColumnId) -> Option<&MappedColumn> {
         columns.iter().find(|m| m.column == id)
     }
+
+    /// A builder for what is read of the cells.
+    ///
+    /// # Errors
+    /// 0A000 for types that cannot be stored.
+    pub fn builder(&self, rows: usize) -> PgResult<ColumnBuilder> {
+        self.encoding.builder(&self.ty, rows)
+    }
 }
 
 /// A column of values that are to be written to cells.
 #[derive(Debug)]
-pub enum MappedValues {
+pub enum CellValues {
     Bytes(Encoding, SqlType, ValueColumn),
     /// Their text forms.
     Text(Vec<Option<Vec<u8>>>),
 }
 
-impl MappedValues {
+impl CellValues {
     /// # Errors
     /// The array is not of the type; a time that the table's form does not hold.
-    pub fn new(cell: &MappedCell, epoch: Epoch, array: &ArrayRef) -> PgResult<Self> {
+    pub fn new(cell: &NamedCell, epoch: Epoch, array: &ArrayRef) -> PgResult<Self> {
         if cell.encoding != Encoding::Text {
             return Ok(Self::Bytes(cell.encoding, cell.ty.clone(), ValueColumn::new(&cell.ty, &epoch.to_stored(array)?)?));
         }
@@ -75,9 +100,9 @@ impl MappedValues {
     /// As [`Encoding::encode`].
     pub fn append(&self, row: usize, out: &mut Vec<u8>) -> PgResult<bool> {
         match self {
-            MappedValues::Bytes(_, _, column) if column.is_null(row) => Ok(false),
-            MappedValues::Bytes(encoding, ty, column) => encoding.encode(ty, column, row, out).map(|()| true),
-            MappedValues::Text(values) => match values.get(row).and_then(Option::as_ref) {
+            CellValues::Bytes(_, _, column) if column.is_null(row) => Ok(false),
+            CellValues::Bytes(encoding, ty, column) => encoding.encode(ty, column, row, out).map(|()| true),
+            CellValues::Text(values) => match values.get(row).and_then(Option::as_ref) {
                 Some(text) => {
                     out.extend_from_slice(text);
                     Ok(true)
@@ -89,6 +114,25 @@ impl MappedValues {
 }
 
 impl Encoding {
+    /// That of plain values: HBase's own where it has one, else the text.
+    #[must_use]
+    pub fn plain(ty: &SqlType) -> Self {
+        let own =
+            matches!(ty.ty, PgType::Int2 | PgType::Int4 | PgType::Int8 | PgType::Float4 | PgType::Float8 | PgType::Bool | PgType::Bytea);
+        if own || ty.ty.is_string() { Encoding::Bytes } else { Encoding::Text }
+    }
+
+    /// A builder for values that [`Encoding::decode`] reads.
+    ///
+    /// # Errors
+    /// 0A000 for types that cannot be stored.
+    pub fn builder(self, ty: &SqlType, rows: usize) -> PgResult<ColumnBuilder> {
+        match (self, &ty.ty) {
+            (Encoding::Bytes | Encoding::Phoenix, _) | (Encoding::Text, PgType::Text | PgType::Varchar) => ColumnBuilder::new(ty, rows),
+            (Encoding::Text, _) => Ok(ColumnBuilder::Read(Box::new(TextColumn::new(ty)?))),
+        }
+    }
+
     /// # Errors
     /// 0A000 for a type that has no such form.
     pub fn check(self, ty: &SqlType) -> PgResult<()> {
@@ -241,14 +285,9 @@ impl Encoding {
                 b.append_value(us.ok_or_else(wrong)?);
                 Ok(())
             }
-            (Encoding::Text, _) => {
+            (Encoding::Text, ColumnBuilder::Read(values)) => {
                 let text = std::str::from_utf8(bytes).map_err(|_| wrong())?;
-                let mut values = stoa_pg::values::builder(ty)?;
-                values.text(&EvalContext::default(), text).map_err(|e| wrong().detail(e.message().to_owned()))?;
-                let column = ValueColumn::new(ty, &Epoch::Unix.to_stored(&values.finish()?)?)?;
-                let mut body = Vec::new();
-                column.append(0, &mut body)?;
-                into.push_body(&body)
+                values.push(text).map_err(|e| wrong().detail(e.message().to_owned()))
             }
             _ => Err(PgError::internal(format!("a value of type {} in the format {}", ty.ty, self.name()))),
         }
