@@ -6,6 +6,7 @@
 use super::join_pairs::Pairs;
 use super::point_get::get_rows;
 use super::scan_output::ScanOutput;
+use super::shown::shown;
 use super::source::SourceTable;
 use crate::scan_table::ScanTable;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array};
@@ -153,12 +154,12 @@ impl DisplayAs for LookupJoinExec {
         }
         write!(f, "]")?;
         if let Some(filter) = filter {
-            write!(f, ", filter={}", filter.expression())?;
+            write!(f, ", filter={}", shown(filter.expression()))?;
         }
         if !inner.output.filters.is_empty() {
             write!(f, ", inner filters=[")?;
             for (at, filter) in inner.output.filters.iter().enumerate() {
-                write!(f, "{}{filter}", if at > 0 { " AND " } else { "" })?;
+                write!(f, "{}{}", if at > 0 { " AND " } else { "" }, shown(filter))?;
             }
             write!(f, "]")?;
         }

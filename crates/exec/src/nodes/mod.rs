@@ -20,6 +20,7 @@ pub mod range_join;
 mod ranges;
 pub mod request;
 pub mod scan_output;
+pub mod shown;
 pub mod source;
 pub mod table_provider;
 pub mod text_search;

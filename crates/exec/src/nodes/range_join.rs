@@ -10,6 +10,7 @@
 
 use super::join_pairs::Pairs;
 use super::lookup_join::LookupKind;
+use super::shown::shown;
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt32Array};
 use arrow::compute::concat_batches;
 use arrow::datatypes::{DataType, SchemaRef};
@@ -175,7 +176,7 @@ impl DisplayAs for RangeJoinExec {
         }
         write!(f, "]")?;
         if let Some(rest) = &self.parts.rest {
-            write!(f, ", filter={}", rest.expression())?;
+            write!(f, ", filter={}", shown(rest.expression()))?;
         }
         Ok(())
     }

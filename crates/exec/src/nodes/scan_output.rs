@@ -5,6 +5,7 @@
 //! in a row that another filter excludes is no error.
 
 use super::raises::plan_in_turn;
+use super::shown::shown;
 use super::source::SourceTable;
 use crate::filter::dynamic;
 pub use crate::scan_table::ScanTable;
@@ -302,7 +303,7 @@ pub(super) fn describe_output(f: &mut fmt::Formatter<'_>, table: &SourceTable, o
     if !output.filters.is_empty() {
         write!(f, ", filters=[")?;
         for (at, filter) in output.filters.iter().enumerate() {
-            write!(f, "{}{filter}", if at > 0 { " AND " } else { "" })?;
+            write!(f, "{}{}", if at > 0 { " AND " } else { "" }, shown(filter))?;
         }
         write!(f, "]")?;
     }

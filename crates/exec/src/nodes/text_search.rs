@@ -6,6 +6,7 @@
 use super::key_set::{KeyCollector, describe_paths};
 use super::request::{Among, AmongKeys, ScanRequest, Walk};
 use super::scan_output::{Coalescer, ScanOutput};
+use super::shown::shown;
 use super::source::{SourceTable, text_of};
 use crate::fulltext::TextIndexes;
 use crate::fulltext::find::Found;
@@ -154,7 +155,7 @@ impl DisplayAs for TextSearchExec {
             if !filters.is_empty() {
                 write!(f, ", {what}=[")?;
                 for (at, filter) in filters.iter().enumerate() {
-                    write!(f, "{}{filter}", if at > 0 { " AND " } else { "" })?;
+                    write!(f, "{}{}", if at > 0 { " AND " } else { "" }, shown(filter))?;
                 }
                 write!(f, "]")?;
             }

@@ -105,6 +105,11 @@ impl KernelUdf {
         &self.ret
     }
 
+    /// The SQL types of the arguments.
+    pub fn arg_types(&self) -> &[SqlType] {
+        &self.arg_types
+    }
+
     pub fn raises(&self) -> bool {
         self.raises
     }
