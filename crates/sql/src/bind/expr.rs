@@ -62,7 +62,6 @@ fn is_null(syntax: &E) -> bool {
 /// The operator's name in `pg_operator`.
 fn operator_name(op: &ast::BinaryOperator) -> String {
     match op {
-        ast::BinaryOperator::PGCustomBinaryOperator(parts) => parts.last().cloned().unwrap_or_default(),
         ast::BinaryOperator::Custom(name) => name.clone(),
         ast::BinaryOperator::NotEq => "<>".into(),
         ast::BinaryOperator::PGExp | ast::BinaryOperator::BitwiseXor => "^".into(),
@@ -72,6 +71,18 @@ fn operator_name(op: &ast::BinaryOperator) -> String {
 }
 
 impl Binder<'_> {
+    /// The operator's name in `pg_operator`: all operators are in `pg_catalog`, and one of another schema is not there.
+    fn named_operator(&self, op: &ast::BinaryOperator) -> PgResult<String> {
+        let ast::BinaryOperator::PGCustomBinaryOperator(parts) = op else { return Ok(operator_name(op)) };
+        match parts.as_slice() {
+            [schema, name] if schema != "pg_catalog" => match self.ctx.catalog.schema_by_name(schema) {
+                Some(_) => Ok(format!("{schema}.{name}")),
+                None => Err(PgError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist"))),
+            },
+            parts => Ok(parts.last().cloned().unwrap_or_default()),
+        }
+    }
+
     /// Binds one expression in the innermost scope.
     pub fn bind_expr(&mut self, syntax: &E) -> PgResult<Expr> {
         self.depth += 1;
@@ -154,8 +165,20 @@ impl Binder<'_> {
                 let found = self.bind_any_query(expr, "=", subquery, false, syntax)?;
                 Ok(if *negated { not(found) } else { found })
             }
-            E::AnyOp { left, compare_op, right, .. } => self.bind_quantified(left, &operator_name(compare_op), right, false, syntax),
-            E::AllOp { left, compare_op, right } => self.bind_quantified(left, &operator_name(compare_op), right, true, syntax),
+            E::AnyOp { left, compare_op, right, .. } => self.bind_quantified(
+                left,
+                &self.named_operator(compare_op).map_err(|e| e.at(self.operator_pos(left, right)))?,
+                right,
+                false,
+                syntax,
+            ),
+            E::AllOp { left, compare_op, right } => self.bind_quantified(
+                left,
+                &self.named_operator(compare_op).map_err(|e| e.at(self.operator_pos(left, right)))?,
+                right,
+                true,
+                syntax,
+            ),
             E::Like { negated, expr, pattern, escape_char, any } => {
                 if *any {
                     return Err(PgError::unsupported("LIKE ANY without an array is not supported").at(self.pos(syntax)));
@@ -444,7 +467,7 @@ impl Binder<'_> {
 
     /// An operator whose left side is bound already.
     fn bind_link(&mut self, l: Expr, left: &E, op: &ast::BinaryOperator, right: &E) -> PgResult<Expr> {
-        let name = operator_name(op);
+        let name = self.named_operator(op).map_err(|e| e.at(self.operator_pos(left, right)))?;
         if let (E::Tuple(_), ExprKind::Row(items), E::Subquery(query)) = (left, &l.kind, right) {
             let error = self.no_row_comparison_with(&name, items, query)?;
             return Err(error.at(self.operator_pos(left, right)));

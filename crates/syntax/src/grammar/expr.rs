@@ -169,7 +169,12 @@ impl Parser<'_> {
         loop {
             match (self.peek(at), self.peek(at + 1)) {
                 (Some(Token::Word(w)), Some(Token::Period)) => {
-                    parts.push(w.value.to_lowercase());
+                    let reserved = || matches!(crate::keywords::keyword(&w.value), Some((Class::Reserved | Class::TypeOrFunction, _)));
+                    match w.quote_style {
+                        Some(_) => parts.push(w.value.clone()),
+                        None if reserved() => break,
+                        None => parts.push(w.value.to_lowercase()),
+                    }
                     at += 2;
                 }
                 (Some(token), Some(Token::RParen)) => {
