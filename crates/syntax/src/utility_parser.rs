@@ -4,7 +4,6 @@
 //! expressions are read by sqlparser from the tokens that remain.
 
 use crate::grammar::{Parse, Parser};
-use crate::keywords::{Class, keyword};
 use crate::utility::{
     Copy, CopySource, CopyTarget, Declare, DiscardTarget, Explain, FetchDirection, Isolation, MaintenanceTarget, NamedOption, OptionValue,
     SetItem, SetValue, TableLockMode, TransactionModes, Utility,
@@ -702,31 +701,20 @@ impl Parser<'_> {
         Err(self.unexpected())
     }
 
-    /// The name of an object: no word that is reserved, or only names functions and types.
+    /// A name that is no reserved word.
     fn col_id(&mut self) -> Parse<String> {
-        if let Some(Token::Word(word)) = self.peek(0)
-            && word.quote_style.is_none()
-            && matches!(keyword(&word.value), Some((Class::Reserved | Class::TypeOrFunction, _)))
-        {
-            return Err(self.unexpected());
-        }
-        self.name()
+        if self.is_column_id(0) { self.name() } else { Err(self.unexpected()) }
     }
 
     fn name(&mut self) -> Parse<String> {
-        match self.peek(0) {
-            Some(Token::Word(word)) => {
-                let name = if word.quote_style.is_some() { word.value.clone() } else { word.value.to_lowercase() };
-                if name.is_empty() {
-                    let mut error = self.unexpected();
-                    error.message = "zero-length delimited identifier at or near \"\"\"\"".into();
-                    return Err(error);
-                }
-                self.at += 1;
-                Ok(name)
-            }
-            _ => Err(self.unexpected()),
+        let Some(Token::Word(word)) = self.peek(0) else { return Err(self.unexpected()) };
+        let name = if word.quote_style.is_some() { word.value.clone() } else { word.value.to_lowercase() };
+        if name.is_empty() {
+            let message = "zero-length delimited identifier at or near \"\"\"\"".into();
+            return Err(crate::SyntaxError { message, ..self.unexpected() });
         }
+        self.at += 1;
+        Ok(name)
     }
 
     fn names(&mut self) -> Parse<Vec<String>> {

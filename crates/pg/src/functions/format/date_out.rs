@@ -87,6 +87,11 @@ fn number(out: &mut String, action: &Action, value: i64, width: usize) {
     places(out, action, value, width + usize::from(value < 0));
 }
 
+/// The hours of twelve, of which none is 0.
+fn half_day(hour: i64) -> i64 {
+    if hour % 12 == 0 { 12 } else { hour % 12 }
+}
+
 /// A number with `width` characters, its sign among them; no padding under `FM`.
 fn places(out: &mut String, action: &Action, value: i64, width: usize) {
     let start = out.len();
@@ -191,11 +196,8 @@ fn field(action: &Action, parts: &Parts<'_>, out: &mut String) -> PgResult<()> {
             };
             name(out, text, action.case, 0);
         }
-        Field::Hour12 => {
-            // As wide as the hours would be: half a day before midnight is 012.
-            let hour = if parts.hour % 12 == 0 { 12 } else { parts.hour % 12 };
-            places(out, action, hour, 2 + usize::from(parts.hour < 0));
-        }
+        // As wide as the hours would be: half a day before midnight is 012.
+        Field::Hour12 => places(out, action, half_day(parts.hour), 2 + usize::from(parts.hour < 0)),
         Field::Hour24 => number(out, action, parts.hour, 2),
         Field::Minute => number(out, action, parts.minute, 2),
         Field::Second => number(out, action, parts.second, 2),
