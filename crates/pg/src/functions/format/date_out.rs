@@ -87,7 +87,7 @@ fn number(out: &mut String, action: &Action, value: i64, width: usize) {
     places(out, action, value, width + usize::from(value < 0));
 }
 
-/// The hours of twelve, of which none is 0.
+/// The hours of twelve, of which none is 0. They are as wide as the hours of a day would be: half a day before midnight is 012.
 fn half_day(hour: i64) -> i64 {
     if hour % 12 == 0 { 12 } else { hour % 12 }
 }
@@ -196,7 +196,6 @@ fn field(action: &Action, parts: &Parts<'_>, out: &mut String) -> PgResult<()> {
             };
             name(out, text, action.case, 0);
         }
-        // As wide as the hours would be: half a day before midnight is 012.
         Field::Hour12 => places(out, action, half_day(parts.hour), 2 + usize::from(parts.hour < 0)),
         Field::Hour24 => number(out, action, parts.hour, 2),
         Field::Minute => number(out, action, parts.minute, 2),
