@@ -146,6 +146,15 @@ pub fn object_oid(ctx: &EvalContext, ty: &PgType, text: &str) -> PgResult<u32> {
         _ if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) => return parse_oid(text),
         _ => {}
     }
+    object_named(ctx, ty, text)
+}
+
+/// The OID of an object by its name alone, as functions such as `to_regproc` read it: a number is a name there.
+///
+/// # Errors
+/// As [`object_oid`].
+pub fn object_named(ctx: &EvalContext, ty: &PgType, text: &str) -> PgResult<u32> {
+    let name = trim(text);
     match ty {
         PgType::Regclass => relation_named(ctx, name),
         PgType::Regtype => type_oid(ctx, text),
@@ -153,6 +162,7 @@ pub fn object_oid(ctx: &EvalContext, ty: &PgType, text: &str) -> PgResult<u32> {
         PgType::Regoperator => operator_of_types(ctx, name),
         PgType::Regcollation => match parse_name(name)?.as_slice() {
             [known] | [_, known] if collation::named(known).is_some() => Ok(collation::named(known).map_or(0, |found| found.oid)),
+            [_, _, _, ..] => Err(PgError::unsupported(format!("cross-database references are not implemented: {name}"))),
             parts => {
                 let message = format!("collation \"{}\" for encoding \"UTF8\" does not exist", parts.join("."));
                 Err(PgError::new(SqlState::UNDEFINED_OBJECT, message))

@@ -441,7 +441,7 @@ fn names(o: &Objects<'_>, function: &str, args: &Args<'_>, _: &SqlType) -> Answe
             // That a type does not exist is an error, that a collation does not is not.
             let none = if ty == PgType::Regcollation { SqlState::UNDEFINED_OBJECT } else { SqlState::UNDEFINED_FUNCTION };
             let missing = [none, SqlState::AMBIGUOUS_FUNCTION, SqlState::INVALID_SCHEMA_NAME];
-            oid_value(found(stoa_pg::values::object::object_oid(&EvalContext::default(), &ty, &name), &missing)?)
+            oid_value(found(stoa_pg::values::object::object_named(&EvalContext::default(), &ty, &name), &missing)?)
         }
         _ => Ok(None),
     }
