@@ -160,14 +160,13 @@ pub fn object_named(ctx: &EvalContext, ty: &PgType, text: &str) -> PgResult<u32>
         PgType::Regtype => type_oid(ctx, text),
         PgType::Regoper => operator_named(ctx, name),
         PgType::Regoperator => operator_of_types(ctx, name),
-        PgType::Regcollation => match parse_name(name)?.as_slice() {
-            [known] | [_, known] if collation::named(known).is_some() => Ok(collation::named(known).map_or(0, |found| found.oid)),
-            [_, _, _, ..] => Err(PgError::unsupported(format!("cross-database references are not implemented: {name}"))),
-            parts => {
+        PgType::Regcollation => {
+            let parts = parse_name(name)?;
+            in_pg_catalog(ctx, &parts)?.and_then(collation::named).map(|found| found.oid).ok_or_else(|| {
                 let message = format!("collation \"{}\" for encoding \"UTF8\" does not exist", parts.join("."));
-                Err(PgError::new(SqlState::UNDEFINED_OBJECT, message))
-            }
-        },
+                PgError::new(SqlState::UNDEFINED_OBJECT, message)
+            })
+        }
         PgType::Regnamespace => named(ctx, "to_regnamespace", ty, name)?.ok_or_else(|| undefined_schema(name)),
         PgType::Regproc => {
             let function = function_name(name);
@@ -262,14 +261,21 @@ fn is_operator(ty: &PgType) -> bool {
 /// # Errors
 /// 42602 for what is no name, 3F000 for a schema that does not exist.
 fn operators_named(ctx: &EvalContext, text: &str) -> PgResult<&'static [Arc<Oper>]> {
-    Ok(match parse_name(text)?.as_slice() {
-        [name] => Registry::get().operators(name),
-        [schema, name] if schema == "pg_catalog" => Registry::get().operators(name),
+    Ok(in_pg_catalog(ctx, &parse_name(text)?)?.map_or(&[], |name| Registry::get().operators(name)))
+}
+
+/// The last part of a name that may be that of an object of `pg_catalog`; `None` for one of another schema, which has none of them.
+fn in_pg_catalog<'n>(ctx: &EvalContext, parts: &'n [String]) -> PgResult<Option<&'n str>> {
+    match parts {
+        [name] => Ok(Some(name)),
+        [schema, name] if schema == "pg_catalog" => Ok(Some(name)),
         [schema, _] if named(ctx, "to_regnamespace", &PgType::Regnamespace, schema).unwrap_or_default().is_none() => {
-            return Err(undefined_schema(schema));
+            Err(undefined_schema(schema))
         }
-        _ => &[],
-    })
+        [_, _, _] => Err(PgError::unsupported(format!("cross-database references are not implemented: {}", parts.join(".")))
+            .hint("Leave the name of the database out.")),
+        _ => Ok(None),
+    }
 }
 
 fn undefined_operator(name: &str) -> PgError {
