@@ -137,6 +137,8 @@ fn step(node: Node, path: &[Option<&str>], level: usize, how: Edit, out: &mut Bu
         out.node(&node);
         return Ok(());
     };
+    let part =
+        part.ok_or_else(|| PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, format!("path element at position {} is null", level + 1)))?;
     if let (Edit::Assign { .. }, true) = (how, node.is_scalar()) {
         return Err(invalid("cannot replace existing key").detail("The path assumes key is a composite object, but it is a scalar value."));
     }
@@ -144,8 +146,6 @@ fn step(node: Node, path: &[Option<&str>], level: usize, how: Edit, out: &mut Bu
         out.node(&node);
         return Ok(());
     }
-    let part =
-        part.ok_or_else(|| PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, format!("path element at position {} is null", level + 1)))?;
     let last = level + 1 == path.len();
     match node {
         Node::Object(object) => {
