@@ -73,6 +73,8 @@ EXPLAINED = [
      and any(column[1] in (700, 701) for column in d.ours[1]) and re.search(r"\b(sum|avg|stddev\w*|var\w*|corr|covar\w*|regr\w*)\(", d.sql, re.I)
      and len(d.ours[2]) == len(d.theirs[2]) and all(map(_nearly, d.ours[2], d.theirs[2]))),
     ("objects of the catalogs", "OIDs are Stoa's own", lambda d: not d.failed and not d.they_failed and any(t in d.sql for t in ("::regproc", "::regrole", "::regclass", " regproc", " regrole", "::oid", "lo_creat", "lo_from_bytea"))),
+    ("the number of the server's transaction", "counts from the number of Stoa's own transaction", lambda d: not d.failed and not d.they_failed and d.ours[1] == d.theirs[1]
+     and re.search(r"\bage\b.*\bxid\b", d.sql)),
     ("the name of the first superuser", "mean the superuser `stoa`", lambda d: d.ours[:2] == d.theirs[:2] and repr(d.ours[2]).replace("stoa", "postgres") == repr(d.theirs[2])),
     ('"char"', "the first character of a text beyond ASCII",
      lambda d: '"char"' in d.sql and (not d.sql.isascii() or d.ours[0] == "0A000") or '\'\'::"char"' in d.sql),
@@ -89,6 +91,7 @@ EXPLAINED = [
     ("the ids of keyvalue()", "the ids that `.keyvalue()` gives", lambda d: "keyvalue" in d.sql and d.ours[:2] == d.theirs[:2]),
     ("rows of tables", "The type of a whole row", lambda d: not d.failed and not d.they_failed and _same_rows(d) and len(d.ours[1]) == len(d.theirs[1])
      and all(o == t or o[0] == t[0] and _is_row(o[1], t[1]) for o, t in zip(d.ours[1], d.theirs[1]))),
+    ("columns of rows of subqueries", "where PostgreSQL no longer knows them", lambda d: not d.failed and d.theirs[0] == "42703" and d.theirs[3].endswith("in record data type")),
     ("tables as types", "A table's name is no type", lambda d: d.ours[0] == "42704" and re.match('type ".*" does not exist', d.ours[3]) and d.theirs[0] == "42601" and d.theirs[3].startswith("type modifier is not allowed")
      or d.ours[0] == "0A000" and d.ours[3].startswith("input of anonymous composite") and d.theirs[0] == "22P02" and d.theirs[3].startswith("malformed record literal")
      or d.ours[0] == "42803" and d.theirs[0] == "42883" and re.match(r"could not identify an \w+ operator for type (js|ev|emp|dept|shop)$", d.theirs[3])),
@@ -119,6 +122,8 @@ EXPLAINED = [
     ("calls as columns", "`t.f` is a column alone", lambda d: d.ours[0] == "42703" and re.match(r"column \w+\.\w+ does not exist", d.ours[3]) and d.theirs[0] in ("00000", "42803", "42883")
      or d.ours[0] == "42809" and d.ours[3].startswith("column notation .") and not d.they_failed),
     ("rows that tie under DISTINCT ON", "kept by DISTINCT ON", lambda d: not d.failed and d.ours[1] == d.theirs[1] and "DISTINCT ON" in d.sql and len(d.ours[2]) == len(d.theirs[2])),
+    ("what comparisons of rows cost", "counts as the comparisons", lambda d: evaluated(d.ours) and not d.they_failed and " AND " in d.sql
+     and re.search(r"\w, [^()]*(\([^()]*\))?[^()]*\) [<>]=? \(", d.sql)),
     ("rows behind a limit", "so that one behind it may raise an error", lambda d: evaluated(d.ours) and not d.they_failed and re.search("LIMIT|FETCH", d.sql) and "OVER" in d.sql),
     ("what PostgreSQL has XX000 for", "where PostgreSQL itself says XX000", lambda d: d.theirs[0] == "XX000"),
     ("rows that hold literals without a type", "literals without a type are compared as text", lambda d: "for type unknown" in d.theirs[3]),
