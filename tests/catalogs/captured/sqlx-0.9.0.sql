@@ -1,7 +1,7 @@
 -- Tool: sqlx 0.9.0 and tokio-postgres 0.7.18
 -- Done: queries checked while they were compiled, then run; types, listener, lock and migrations of sqlx; statements of tokio-postgres
 -- When: 2026-11-27, on PostgreSQL 15.20
--- Again: capture.py with the command sh tests/catalogs/tools/sqlx_tool.sh
+-- Again: capture.py with the command sh sqlx_tool.sh
 --- 1
 SELECT
 attrelid table_oid,
