@@ -6,6 +6,7 @@
 //!
 //! | file | what DataFusion does |
 //! |---|---|
+//! | [`dependencies`] | takes what determines one column for a key of all |
 //! | [`effects`] | leaves out what nobody reads, values of sequences included |
 //! | [`filter_barrier`] | moves conditions without columns below aggregates that give a row of no rows |
 //! | [`forget_properties`] | takes what is constant below an outer join or GROUPING SETS for constant above |
@@ -16,6 +17,7 @@
 //! | [`sliding`] | wants rows taken back of aggregates that cannot |
 //! | [`top_groups`] | hands limits down to groups that windows and other groups read |
 
+pub mod dependencies;
 pub mod effects;
 pub mod filter_barrier;
 pub mod forget_properties;

@@ -28,6 +28,7 @@ use datafusion::optimizer::{AnalyzerRule, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use std::sync::Arc;
+use stoa_exec::datafusion_faults::dependencies::ForgetDependencies;
 pub(super) use stoa_exec::settings::planner_rules::{COMPILED, DIRECT, DISABLED, is_disabled};
 
 type Logical = Arc<dyn OptimizerRule + Send + Sync>;
@@ -43,9 +44,11 @@ pub(super) fn logical() -> Vec<Logical> {
     vec![
         Arc::new(OptimizeUnions::new()),
         Arc::new(simplify::Simplify),
+        Arc::new(ForgetDependencies),
         Arc::new(EliminateJoin::new()),
         Arc::new(join_keys::JoinKeys),
         Arc::new(equal_keys::EqualKeys),
+        Arc::new(ForgetDependencies),
         Arc::new(EliminateDuplicatedExpr::new()),
         Arc::new(EliminateFilter::new()),
         Arc::new(EliminateLimit::new()),
@@ -57,6 +60,7 @@ pub(super) fn logical() -> Vec<Logical> {
         Arc::new(SingleDistinctToGroupBy::new()),
         Arc::new(EliminateGroupByConstant::new()),
         Arc::new(CommonSubexprEliminate::new()),
+        Arc::new(ForgetDependencies),
         Arc::new(OptimizeProjections::new()),
     ]
 }
