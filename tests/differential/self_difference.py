@@ -14,6 +14,7 @@ values (as many rows pass WHERE p as have p true: NoREC). Kinds of statements:
   shapes      subqueries in subqueries: groups, distinct values, set operations, windows, orders and limits above joins and each other
   conditions  trees of lists with NULLs, comparisons and their negations over columns full of NULLs, over a few rows and over 20,000;
               groups, distinct values, set operations, limits
+  groups      groups that are joined, grouped again and joined again, of which a part is read
   firsts      the first row of each group, ends by group and distinct values, over keys and indexes of few leading values, with salt, DESC and NULLs
 
 XX000 and a lost connection are always a difference. An error of a value (class 22, 21000) that one plan meets and another does not is counted
@@ -30,11 +31,12 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import generated  # noqa: E402
 import random_queries  # noqa: E402
 from sides import Side, server  # noqa: E402
 
 SETTINGS = HERE.parent.parent / "crates/exec/src/settings"
-KINDS = {"queries": 0.15, "joins": 0.25, "shapes": 0.25, "conditions": 0.2, "firsts": 0.15}
+KINDS = {"queries": 0.15, "joins": 0.2, "shapes": 0.2, "conditions": 0.2, "groups": 0.1, "firsts": 0.15}
 # The share of statements over many rows: one of them takes the time of a hundred others.
 MANY = 0.01
 
@@ -357,6 +359,66 @@ class Conditions:
         return self.r.choice(["t1", "t2", "t3"]), "k", self.tree(self.r.choice([1, 2, 3]), self.r.choice([*self.VALUES, None]))
 
 
+class Groups:
+    """Groups that are joined, grouped again and joined again: what determines what, and what is read of it, differs at each step."""
+
+    def __init__(self, rng, many):
+        self.r, self.many = rng, many
+
+    def table(self):
+        return f"t{self.r.randrange(4)}"
+
+    def joined(self):
+        """Columns that may be grouped by, and rows of a table beside groups of another."""
+        r, keys = self.r, self.r.sample("abc" if not self.many else "ac", self.r.choice([1, 1, 2]) if not self.many else 1)
+        named = [f"{key} {name}" for key, name in zip(keys, "gh")]
+        groups = f"(SELECT {', '.join(named)}, count(*)::int n, {r.choice(['max(b)', 'min(u)', 'sum(k)::int', 'count(DISTINCT c)::int'])} m FROM {self.table()} GROUP BY {', '.join(keys)})"
+        if r.random() < 0.2:
+            groups = f"(SELECT DISTINCT {', '.join(named)}, 1 n, {keys[0]} + 1 m FROM {self.table()})"
+        on = " AND ".join(f"x.{r.choice(keys)} {r.choice(['=', '=', 'IS NOT DISTINCT FROM'])} y.{name}" for name in "gh"[:r.randint(1, len(keys))])
+        kind = r.choice(["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN"] + ["FULL JOIN"] * ("DISTINCT FROM" not in on))
+        columns = ["g", "n", "m", "k", "e"] + ["h"] * (len(keys) > 1)
+        return columns, f"(SELECT x.k, x.{r.choice('abcu')} e, y.* FROM {self.table()} x {kind} {groups} y ON {on}) j"
+
+    def again(self):
+        """The columns of what was grouped once more, and it."""
+        r = self.r
+        columns, rows = self.joined()
+        kept = list(dict.fromkeys(["g"] * (r.random() < 0.8) + r.sample(columns, r.randint(1, 3))))
+        where = r.choice(["", "", " WHERE n > 1", " WHERE g IS NOT NULL", " WHERE k < 9 OR k IS NULL"])
+        shown = ", ".join(kept)
+        return kept, r.choice([
+            lambda: f"(SELECT DISTINCT {shown} FROM {rows}{where})",
+            lambda: f"(SELECT {shown} FROM {rows}{where} GROUP BY {', '.join(r.sample(kept, len(kept)))})",
+            lambda: f"(SELECT {shown}, count(*)::int z FROM {rows}{where} GROUP BY {shown})",
+            lambda: f"(SELECT {shown} FROM {rows}{where} GROUP BY {shown} HAVING count(*) > 0 UNION ALL SELECT DISTINCT {shown} FROM {rows})",
+            lambda: f"(SELECT DISTINCT ON ({shown}) {shown} FROM {rows}{where} ORDER BY {shown})",
+        ])()
+
+    def statement(self):
+        r = self.r
+        kept, rows = self.again()
+        key, shown = r.choice(kept), ", ".join(r.sample(kept, r.randint(1, len(kept))))
+        order = ", ".join(f"{c} {r.choice(['', 'DESC'])} {r.choice(['', 'NULLS FIRST', 'NULLS LAST'])}" for c in r.sample(kept, len(kept)))
+        outer = f"{self.table()} t {r.choice(['LEFT JOIN', 'LEFT JOIN', 'JOIN'])} {rows} q ON t.{r.choice('abc')} = q.{key}"
+        return r.choice([
+            lambda: f"SELECT {', '.join(kept)} FROM {rows} q ORDER BY {order} LIMIT {r.choice([1, 4, 10])}",
+            lambda: f"SELECT count(*), sum(t.k) FROM {outer}",
+            lambda: f"SELECT t.k FROM {outer}",
+            lambda: f"SELECT DISTINCT t.c FROM {outer}",
+            lambda: f"SELECT t.a, count(*) FROM {outer} GROUP BY t.a",
+            lambda: f"SELECT {key}, count(*), sum({r.choice(kept)}) FROM {rows} q GROUP BY {key}",
+            lambda: f"SELECT count(*) FROM (SELECT {shown} FROM {rows} q GROUP BY {shown}) p",
+            lambda: f"SELECT {key}, count(*) FROM (SELECT DISTINCT {shown}{'' if key in shown.split(', ') else ', ' + key} FROM {rows} q) p GROUP BY {key}",
+            lambda: f"SELECT * FROM (SELECT {', '.join(kept)}, row_number() OVER (PARTITION BY {key} ORDER BY {order}) r FROM {rows} q) p WHERE r = 1",
+            lambda: f"SELECT k FROM {self.table()} t WHERE {r.choice(['', 'NOT '])}EXISTS (SELECT 1 FROM {rows} q WHERE q.{key} = t.a AND q.{r.choice(kept)} < t.k)",
+        ])()
+
+    def partitioned(self):
+        kept, rows = self.again()
+        return f"{rows} q", kept[0], self.r.choice([f"{self.r.choice(kept)} > 1", f"{kept[-1]} IS NULL OR {kept[0]} < 2", f"{kept[0]} IN (1, 2, NULL)", f"{kept[-1]} % 2 = 0"])
+
+
 class Firsts:
     """First rows of groups. Every order is whole, so that there is one first row."""
 
@@ -517,7 +579,7 @@ class Run:
             if isinstance(made, str):
                 self.vary(n, schemas, made, ordered)
             return
-        make = {"joins": Joins, "shapes": Shapes, "conditions": Conditions, "firsts": Firsts}[kind](rng, size == "many")
+        make = {"joins": Joins, "shapes": Shapes, "conditions": Conditions, "groups": Groups, "firsts": Firsts}[kind](rng, size == "many")
         if rng.random() < 0.25:
             self.partition(n, *make.partitioned())
         else:
@@ -540,6 +602,13 @@ def run(tally, stoa, seed, count):
     for where, cases in work.cases.items():
         tally.groups[where] += cases
         tally.internal += sum(" XX000 " in case for case in cases)
+
+
+def beside(tally, stoa, oracle, seed, count):
+    """Compares about `count` of the statements over few rows with PostgreSQL: what is wrong by every plan differs from none of them."""
+    setup = ["DROP SCHEMA IF EXISTS {schema} CASCADE", "CREATE SCHEMA {schema}", "SET search_path = {schema}", *filled(13, 7)]
+    make = lambda rng: (rng.choice([Joins, Shapes, Conditions, Groups, Groups])(rng, False).statement(), False)
+    generated.run(tally, stoa, oracle, "shapes", seed, count, setup, make, random_queries.different)
 
 
 def main():

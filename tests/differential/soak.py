@@ -4,8 +4,8 @@
     soak.py BIN --oracle DSN [--statements N] [--seed N] [--only GENERATOR] [--without GENERATOR] [--examples N] [--explained FILE]
 
 Starts the server BIN on an empty directory and makes a database of its own at the oracle. The statements are shared out among the
-generators (SHARES): expressions.py, random_queries.py, subqueries.py, functions.py, mutations.py, references.py, guards.py, and
-self_difference.py, which asks no PostgreSQL and counts comparisons; in pieces with seeds of their own, two at a time. The same seed and
+generators (SHARES): expressions.py, random_queries.py, subqueries.py, functions.py, mutations.py, references.py, guards.py, shapes (those of
+self_difference.py over few rows), and self_difference.py itself, which asks no PostgreSQL and counts comparisons; in pieces with seeds of their own, two at a time. The same seed and
 the same number make the same statements. Each difference is printed when it is found (a few of a kind), with the generator and the seed of
 its piece; at the end stands a summary per generator.
 
@@ -39,7 +39,7 @@ from sides import Side, Tally, database  # noqa: E402
 
 # (share of the statements, statements of a piece)
 SHARES = {"expressions": (0.3, 2000), "queries": (0.15, 1000), "subqueries": (0.1, 1000), "functions": (0.1, 1500), "mutations": (0.1, 2500),
-          "references": (0.15, 3000), "guards": (0.1, 1000), "self": (1.0, 4000)}
+          "references": (0.15, 3000), "guards": (0.1, 1000), "shapes": (0.1, 1000), "self": (1.0, 4000)}
 CORPUS = [*sorted(map(str, (HERE / "everyday").glob("*.sql"))), str(HERE.parent.parent / "docs/reference/examples.tsv")]
 PROCESSES = 2
 
@@ -61,6 +61,8 @@ def piece(generator, seed, count, dsn, oracle, examples):
             guards.run(tally, stoa, oracle, seed, count)
         elif generator == "references":
             references.run(tally, stoa, oracle, seed, count)
+        elif generator == "shapes":
+            self_difference.beside(tally, stoa, oracle, seed, count)
         elif generator == "self":
             self_difference.run(tally, stoa, seed, count)
         else:
