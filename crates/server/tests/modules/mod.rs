@@ -13,8 +13,6 @@ const ORDERS: &[(&str, &[&str])] = &[
     (
         "pg",
         &[
-            "sqlstate",
-            "error",
             "names",
             "collation",
             "memory",
