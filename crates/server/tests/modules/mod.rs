@@ -13,7 +13,6 @@ const ORDERS: &[(&str, &[&str])] = &[
     (
         "pg",
         &[
-            "names",
             "collation",
             "memory",
             "types",
@@ -25,7 +24,6 @@ const ORDERS: &[(&str, &[&str])] = &[
             "values",
             "casts",
             "operators",
-            "textsearch",
             "functions",
             "items",
         ],
