@@ -5,6 +5,7 @@ use crate::settings::ValueSettings;
 use datafusion_common::ScalarValue;
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock};
+use stoa_text::regexp::Interrupt;
 
 /// The statement's environment. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -73,6 +74,12 @@ impl EvalContext {
     #[must_use]
     pub fn stored_form(&self) -> Self {
         Self { settings: Self::default().settings, ..self.clone() }
+    }
+}
+
+impl Interrupt for EvalContext {
+    fn check_interrupt(&self) -> PgResult<()> {
+        self.system.check_interrupt()
     }
 }
 

@@ -1,10 +1,8 @@
 //! The settings that change what a value's text means or looks like.
 
-mod search_config;
-
 use jiff::tz::TimeZone;
 
-pub use search_config::Config;
+pub use stoa_text::textsearch::config::Config;
 
 /// The order in which ambiguous dates are read and SQL dates are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,6 @@ use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringViewArray};
 use std::sync::Arc;
 use stoa_fulltext::{FieldText, Words};
 use stoa_pg::items::Class;
-use stoa_pg::textsearch::vector::Vector;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 use stoa_sql::bind::function::same_expr;
 use stoa_sql::bind::{BindContext, bind_table_expr};
@@ -14,6 +13,7 @@ use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
 use stoa_sql::typed::walk;
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, IndexDescriptor, IndexKey, IndexPart, TableDescriptor};
 use stoa_table::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
+use stoa_text::textsearch::vector::Vector;
 
 /// Where a part of the index comes from.
 #[derive(Clone, Copy, Debug)]

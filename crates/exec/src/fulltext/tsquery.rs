@@ -3,9 +3,9 @@
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 use stoa_fulltext::Query;
-use stoa_pg::textsearch::matching::matches;
-use stoa_pg::textsearch::query::{Node, Query as TsQuery};
-use stoa_pg::textsearch::vector::Vector;
+use stoa_text::textsearch::matching::matches;
+use stoa_text::textsearch::query::{Node, Query as TsQuery};
+use stoa_text::textsearch::vector::Vector;
 
 /// The search that a filter `document @@ constant` asks for, and whether it finds nothing else. `part` says which part of the index
 /// holds the document.

@@ -25,6 +25,7 @@ pub mod size;
 pub mod subscript;
 pub mod system;
 pub mod text;
+pub mod textsearch;
 pub mod window;
 
 /// Registers every function.
@@ -43,7 +44,7 @@ pub fn register(r: &mut Registry) {
     size::register(r);
     json::register(r);
     jsonpath::register(r);
-    crate::textsearch::functions::register(r);
+    textsearch::register(r);
     aggregate::register(r);
     window::register(r);
     system::register(r);

@@ -3,12 +3,12 @@
 use super::text::{TextArguments, push, text1, utf8};
 use crate::args::{Arg, Bool, Call, Kernel, Reader, Text, arg};
 use crate::error::{PgError, PgResult};
-use crate::names::is_plain_identifier;
 use crate::registry::{Func, Registry};
 use crate::sqlstate::SqlState;
 use crate::types::PgType;
 use arrow::array::StringViewBuilder;
 use std::sync::Arc;
+use stoa_text::names::is_plain_identifier;
 
 /// Registers the entries of this file.
 pub fn register(r: &mut Registry) {

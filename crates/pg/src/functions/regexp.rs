@@ -1,7 +1,6 @@
 //! Regular expressions: `~`, `SIMILAR TO`, and the functions `regexp_…`.
 //!
-//! Reading order: [`syntax`] (pattern to tree) → [`class`] (sets of characters) → [`engine`] (searching) → [`program`] and [`dissect`]
-//! (PostgreSQL's choice among matches). A pattern is compiled once per batch, and kept by the thread.
+//! A pattern is compiled once per batch, and kept by the thread. Next: [`stoa_text::regexp`].
 
 use super::array::{ColumnRows, NoRows, lines};
 use super::text::{char_count, char_start, text2};
@@ -13,19 +12,8 @@ use crate::sqlstate::SqlState;
 use crate::types::{PgType, length_typmod};
 use crate::values::string::padded;
 use arrow::array::{Array, ArrayRef, StringViewBuilder};
-use dissect::Span;
-use engine::{Regexp, Searcher, compiled};
 use std::sync::Arc;
-use syntax::Options;
-
-pub mod class;
-pub mod dissect;
-pub mod engine;
-pub mod program;
-pub mod similar;
-pub mod syntax;
-
-pub use similar::similar_escape;
+use stoa_text::regexp::{Options, Regexp, Searcher, Span, compiled, similar_escape};
 
 /// Registers the entries of this file.
 pub fn register(r: &mut Registry) {

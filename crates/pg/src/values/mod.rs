@@ -28,6 +28,7 @@ pub mod object;
 pub mod record;
 pub mod sort;
 pub mod string;
+pub mod textsearch;
 pub mod timezone;
 pub mod type_name;
 
@@ -76,7 +77,7 @@ pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> P
         PgType::Date | PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz => datetime::writer(ctx, ty, array),
         PgType::Interval => interval::writer(ctx, ty, array),
         PgType::Json | PgType::Jsonb | PgType::Jsonpath => json::writer(ctx, ty, array),
-        PgType::Tsvector | PgType::Tsquery => crate::textsearch::values::writer(ty, array),
+        PgType::Tsvector | PgType::Tsquery => textsearch::writer(ty, array),
         PgType::Aclitem | PgType::PgNodeTree => acl::writer(ty, array),
         PgType::Bit | PgType::Varbit => bit::writer(ty, array),
         ty_ if ty_.is_oid_like() => object::writer(ctx, ty, array),
@@ -104,7 +105,7 @@ pub fn builder(ty: &SqlType) -> PgResult<Box<dyn ValueBuilder>> {
         PgType::Date | PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz => datetime::builder(ty),
         PgType::Interval => interval::builder(ty),
         PgType::Json | PgType::Jsonb | PgType::Jsonpath => json::builder(ty),
-        PgType::Tsvector | PgType::Tsquery => Ok(crate::textsearch::values::builder(ty)),
+        PgType::Tsvector | PgType::Tsquery => Ok(textsearch::builder(ty)),
         PgType::Aclitem => Ok(acl::builder()),
         PgType::Bit | PgType::Varbit => Ok(bit::builder(ty)),
         ty_ if ty_.is_oid_like() => object::builder(ty),

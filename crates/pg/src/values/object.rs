@@ -7,7 +7,6 @@ use super::{ValueBuilder, ValueWriter, fixed_width, open, output_text, parse_typ
 use crate::collation;
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
-use crate::names::{is_plain_identifier, parse_name};
 use crate::registry::{Func, Oper, Registry};
 use crate::settings::Config;
 use crate::sqlstate::SqlState;
@@ -17,6 +16,7 @@ use arrow::array::{Array, ArrayRef, UInt32Array, UInt32Builder};
 use datafusion_common::ScalarValue;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
+use stoa_text::names::{is_plain_identifier, parse_name};
 
 /// Writes a column of a type of this file.
 pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {

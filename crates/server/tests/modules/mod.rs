@@ -13,9 +13,6 @@ const ORDERS: &[(&str, &[&str])] = &[
     (
         "pg",
         &[
-            "sqlstate",
-            "error",
-            "names",
             "collation",
             "memory",
             "types",
@@ -27,7 +24,6 @@ const ORDERS: &[(&str, &[&str])] = &[
             "values",
             "casts",
             "operators",
-            "textsearch",
             "functions",
             "items",
         ],

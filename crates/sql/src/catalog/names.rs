@@ -1,9 +1,9 @@
 //! Names of catalog objects as SQL prints and reads them.
 
 use super::deparse::quote_name;
-pub use stoa_pg::names::parse_name;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, Relation, TableDescriptor, ViewDescriptor};
+pub use stoa_text::names::parse_name;
 
 /// The owner of what the system has from the start.
 pub const OWNER: u32 = stoa_table::catalog::role::FIRST_SUPERUSER;

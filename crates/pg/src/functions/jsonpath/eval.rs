@@ -7,7 +7,6 @@ use super::datetime::Datetime;
 use super::syntax::{Arithmetic, Comparison, Expr, Method, Path, Step};
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
-use crate::functions::regexp::engine::Searcher;
 use crate::sqlstate::SqlState;
 use crate::values::json::binary::{Builder, Node};
 use crate::values::json::number;
@@ -15,6 +14,7 @@ use crate::values::json::text::{JsonKind, Sink};
 use crate::values::numeric::Numeric;
 use std::cmp::Ordering;
 use std::sync::Arc;
+use stoa_text::regexp::{Interrupt, Searcher};
 
 const NUMBER_NOT_FOUND: SqlState = SqlState(*b"2203B");
 
@@ -599,7 +599,11 @@ impl<'a> Evaluation<'a> {
             Expr::LikeRegex { of, regex, .. } => {
                 let Some(of) = self.known(of, scope)? else { return Ok(None) };
                 self.any_pair(&of, &[Item::Node(Node::Null)], |value, _| {
-                    value.string().map(|v| Searcher::new(self.session, Arc::clone(regex)).is_match(v)).transpose().map_err(Fault::Fatal)
+                    value
+                        .string()
+                        .map(|v| Searcher::new(self.session.map(|s| s as &dyn Interrupt), Arc::clone(regex)).is_match(v))
+                        .transpose()
+                        .map_err(Fault::Fatal)
                 })?
             }
             // The parser lets nothing else stand here.

@@ -2,11 +2,10 @@
 
 use super::syntax::{Arithmetic, Comparison, Expr, Method, Path, Step};
 use crate::error::{PgError, PgResult};
-use crate::functions::regexp::engine::{Regexp, compiled};
-use crate::functions::regexp::syntax::{Mode, Options};
 use crate::sqlstate::SqlState;
 use crate::values::json::number;
 use std::sync::Arc;
+use stoa_text::regexp::{Mode, Options, Regexp, compiled};
 
 /// How deep expressions may be nested.
 const MAX_DEPTH: usize = 400;

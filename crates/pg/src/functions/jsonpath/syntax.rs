@@ -2,10 +2,10 @@
 //!
 //! [`Path`]'s `Display` is what `jsonpath` prints in PostgreSQL, and reads back as the same tree.
 
-use crate::functions::regexp::engine::Regexp;
 use crate::values::json::text::write_string;
 use std::fmt;
 use std::sync::Arc;
+use stoa_text::regexp::Regexp;
 
 /// A whole path.
 #[derive(Debug)]

@@ -1,9 +1,8 @@
 //! `tsvector`: lexemes in order, each with the positions where it stands.
 
-use crate::error::{PgError, PgResult};
-use crate::sqlstate::SqlState;
 use std::collections::BTreeMap;
 use std::fmt;
+use stoa_error::{PgError, PgResult, SqlState};
 
 /// The last position; later ones count as this.
 pub const MAX_POSITION: u16 = 16_383;

@@ -3,8 +3,7 @@
 //! The result is a tree in which case, newline and expansion options are already applied: a character, a class and `.` are all sets.
 
 use super::class::{CharSet, class_named, collating_element};
-use crate::error::{PgError, PgResult};
-use crate::sqlstate::SqlState;
+use stoa_error::{PgError, PgResult, SqlState};
 
 /// Options of a regular expression.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

@@ -1,9 +1,8 @@
 //! `tsquery`: lexemes with operators.
 
 use super::vector::{MAX_LEXEME, quote};
-use crate::error::{PgError, PgResult};
-use crate::sqlstate::SqlState;
 use std::fmt;
+use stoa_error::{PgError, PgResult, SqlState};
 
 /// The greatest distance of `<N>`.
 pub const MAX_DISTANCE: u16 = 16_384;

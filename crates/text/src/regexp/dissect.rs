@@ -5,11 +5,11 @@
 //! as one part; an alternation takes its first branch that fits; a repetition divides as its first rounds prefer. Spencer's library,
 //! which PostgreSQL uses, calls this dissection.
 
+use super::Interrupt;
 use super::class::same_ignoring_case;
 use super::program::{Program, Want};
 use super::syntax::Node;
-use crate::context::EvalContext;
-use crate::error::PgResult;
+use stoa_error::PgResult;
 
 /// A part of the text, in bytes.
 pub type Span = (usize, usize);
@@ -162,7 +162,7 @@ pub struct Search<'a> {
     /// Slot 0 is the match, slot n the nth group.
     pub spans: &'a mut Vec<Option<Span>>,
     /// The statement that searches.
-    pub ctx: Option<&'a EvalContext>,
+    pub statement: Option<&'a dyn Interrupt>,
     pub steps: u32,
 }
 
@@ -170,8 +170,8 @@ impl Search<'_> {
     /// Counts a step: there may be very many.
     fn step(&mut self) -> PgResult<()> {
         self.steps = self.steps.wrapping_add(1);
-        match self.ctx {
-            Some(ctx) if self.steps.is_multiple_of(256) => ctx.system.check_interrupt(),
+        match self.statement {
+            Some(statement) if self.steps.is_multiple_of(256) => statement.check_interrupt(),
             _ => Ok(()),
         }
     }

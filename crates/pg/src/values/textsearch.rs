@@ -1,13 +1,13 @@
 //! Text and binary forms of `tsvector` and `tsquery`. Columns hold the text form.
 
-use super::query::{Node, Query};
-use super::vector::Vector;
 use crate::args::{Kind, Text};
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
 use crate::types::{PgType, SqlType};
 use crate::values::{ValueBuilder, ValueWriter, short_binary};
 use arrow::array::{Array, ArrayRef, AsArray, StringViewArray};
+use stoa_text::textsearch::query::{Node, Query};
+use stoa_text::textsearch::vector::{Position, Vector};
 
 struct Writer<'a> {
     array: &'a StringViewArray,
@@ -119,7 +119,7 @@ fn read_vector(bytes: &[u8]) -> Option<String> {
         for _ in 0..u16::from_be_bytes(*positions) {
             let (position, next) = after.split_first_chunk::<2>()?;
             let position = u16::from_be_bytes(*position);
-            out.add(lexeme, Some(super::vector::Position { at: position & 0x3fff, weight: (position >> 14) as u8 }));
+            out.add(lexeme, Some(Position { at: position & 0x3fff, weight: (position >> 14) as u8 }));
             after = next;
         }
         rest = after;

@@ -5,7 +5,7 @@
 
 use super::class::{CharSet, is_word};
 use super::syntax::{Assertion, Node, invalid};
-use crate::error::PgResult;
+use stoa_error::PgResult;
 
 /// One state.
 #[derive(Clone, Debug)]

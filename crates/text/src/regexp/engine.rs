@@ -4,16 +4,16 @@
 //! whether there is a match and where the first one begins. Where no text can match in two ways (the expression is deterministic and
 //! greedy), its spans are PostgreSQL's too; otherwise [`super::dissect`] finds end and groups from that beginning.
 
+use super::Interrupt;
 use super::class::CharSet;
 use super::dissect::{Search, Span, Tree};
 use super::syntax::{Assertion, Node, Options, Parsed, parse};
-use crate::context::EvalContext;
-use crate::error::{PgError, PgResult};
 use regex_automata::Input;
 use regex_automata::meta;
 use regex_syntax::hir::{Capture, Class, Hir, Look, Repetition};
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
+use stoa_error::{PgError, PgResult};
 
 /// A regular expression ready for use.
 #[derive(Debug)]
@@ -93,14 +93,14 @@ impl Regexp {
 /// A regular expression with the statement that searches by it: a search that takes long ends with the statement.
 #[derive(Clone, Debug)]
 pub struct Searcher<'c> {
-    ctx: Option<&'c EvalContext>,
+    statement: Option<&'c dyn Interrupt>,
     regexp: Arc<Regexp>,
 }
 
 impl<'c> Searcher<'c> {
     #[must_use]
-    pub fn new(ctx: Option<&'c EvalContext>, regexp: Arc<Regexp>) -> Self {
-        Self { ctx, regexp }
+    pub fn new(statement: Option<&'c dyn Interrupt>, regexp: Arc<Regexp>) -> Self {
+        Self { statement, regexp }
     }
 
     /// How many capturing groups there are.
@@ -112,7 +112,7 @@ impl<'c> Searcher<'c> {
     /// # Errors
     /// 57014 where the statement has been cancelled.
     pub fn check_interrupt(&self) -> PgResult<()> {
-        self.ctx.map_or(Ok(()), |ctx| ctx.system.check_interrupt())
+        self.statement.map_or(Ok(()), Interrupt::check_interrupt)
     }
 
     /// Whether there is a match.
@@ -154,7 +154,7 @@ impl<'c> Searcher<'c> {
             start = found.start();
         }
         let tree = self.regexp.tree()?;
-        let mut search = Search { text, ignore_case: self.regexp.parsed.ignore_case, spans, ctx: self.ctx, steps: 0 };
+        let mut search = Search { text, ignore_case: self.regexp.parsed.ignore_case, spans, statement: self.statement, steps: 0 };
         loop {
             if let Some(near) = &self.regexp.near {
                 let Some(found) = near.find(Input::new(text).span(start..text.len())) else { return Ok(false) };

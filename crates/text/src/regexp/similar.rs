@@ -1,7 +1,6 @@
 //! `SIMILAR TO`: SQL's regular expressions, rewritten as advanced ones.
 
-use crate::error::{PgError, PgResult};
-use crate::sqlstate::SqlState;
+use stoa_error::{PgError, PgResult, SqlState};
 
 /// The regular expression for a pattern of `SIMILAR TO`. `escape` is the text after ESCAPE; without one a backslash escapes, and the
 /// empty text means that nothing does.

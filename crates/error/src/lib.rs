@@ -2,8 +2,13 @@
 //!
 //! Messages follow PostgreSQL's style: the primary message starts in lower case and has no full stop; detail and hint are
 //! sentences. The error is boxed so that a `Result` stays small on the paths that never fail.
+//!
+//! Errors of Arrow's kernels become ours here, and ours travel through DataFusion as they are.
 
-use crate::sqlstate::SqlState;
+pub mod sqlstate;
+
+pub use sqlstate::SqlState;
+
 use std::fmt;
 
 /// Result of everything that can fail in a user's face.
@@ -193,5 +198,27 @@ impl From<arrow::error::ArrowError> for PgError {
             },
             other => PgError::internal(other.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::error::ArrowError;
+    use datafusion_common::DataFusionError;
+
+    #[test]
+    fn errors_travel_through_arrow_and_datafusion_as_they_are() {
+        let error = PgError::new(SqlState::UNIQUE_VIOLATION, "twice").detail("A key.").at(Some(3));
+        assert_eq!(PgError::from(ArrowError::ExternalError(Box::new(error.clone()))), error);
+        let DataFusionError::External(inside) = DataFusionError::from(error.clone()) else { unreachable!("it was external") };
+        assert_eq!(inside.downcast_ref::<PgError>(), Some(&error));
+    }
+
+    #[test]
+    fn errors_of_arrow_get_the_codes_of_postgresql() {
+        assert_eq!(PgError::from(ArrowError::DivideByZero), PgError::division_by_zero());
+        assert_eq!(PgError::from(ArrowError::ArithmeticOverflow("i32".into())).code(), SqlState::NUMERIC_VALUE_OUT_OF_RANGE);
+        assert_eq!(PgError::from(ArrowError::SchemaError("none".into())).code(), SqlState::INTERNAL_ERROR);
     }
 }

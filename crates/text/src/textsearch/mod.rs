@@ -4,10 +4,8 @@
 //! PostgreSQL's default parser does, [`config`] makes lexemes of words, [`matching`] is `@@`.
 
 pub mod config;
-pub mod functions;
 pub mod matching;
 pub mod parser;
 pub mod query;
 mod stop_words;
-pub mod values;
 pub mod vector;

@@ -1,14 +1,14 @@
 //! Functions and operators of text search.
 
-use super::matching::{entries, matches};
-use super::query::{Node, Query, clean};
-use super::vector::{Position, Vector};
 use crate::args::{Bool, Call, Float4, Int4, Kernel, Oid, Text, strict1, strict2, strict3};
 use crate::error::{PgError, PgResult};
 use crate::registry::{Func, OperKind, Registry};
 use crate::settings::Config;
 use crate::sqlstate::SqlState;
 use crate::types::PgType;
+use stoa_text::textsearch::matching::{entries, matches};
+use stoa_text::textsearch::query::{Node, Query, clean};
+use stoa_text::textsearch::vector::{MAX_POSITION, Position, Vector};
 
 fn of(node: Node) -> String {
     Query(clean(node).0).to_string()
@@ -175,7 +175,7 @@ fn rank_near(weights: [f32; 4], vector: &Vector, words: &[(String, bool)]) -> f3
     let near = |distance: u32| {
         if distance > 100 { 1e-30 } else { (1.0 / (1.005 + 0.05 * (f64::from(distance) / 1.5 - 2.0).exp())) as f32 }
     };
-    let nowhere = vec![Position { at: super::vector::MAX_POSITION, weight: 0 }];
+    let nowhere = vec![Position { at: MAX_POSITION, weight: 0 }];
     let mut found: Vec<Option<(Vec<Position>, bool)>> = vec![None; words.len()];
     let mut rank = -1.0f32;
     for (i, (text, prefix)) in words.iter().enumerate() {

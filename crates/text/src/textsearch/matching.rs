@@ -21,7 +21,7 @@ fn fits(node: &Node, vector: &Vector) -> bool {
 }
 
 /// The lexemes of a document that an operand stands for.
-pub(super) fn entries<'a>(vector: &'a Vector, text: &'a str, prefix: bool) -> impl Iterator<Item = (&'a String, &'a Vec<Position>)> {
+pub fn entries<'a>(vector: &'a Vector, text: &'a str, prefix: bool) -> impl Iterator<Item = (&'a String, &'a Vec<Position>)> {
     let range = vector.lexemes.range::<str, _>((std::ops::Bound::Included(text), std::ops::Bound::Unbounded));
     range.take_while(move |(lexeme, _)| if prefix { lexeme.starts_with(text) } else { lexeme.as_str() == text })
 }

@@ -1,7 +1,6 @@
 //! Names in strings, as the types of objects read them.
 
-use crate::error::{PgError, PgResult};
-use crate::sqlstate::SqlState;
+use stoa_error::{PgError, PgResult, SqlState};
 
 /// The parts of a name in a string, as `regclass` reads them.
 ///
@@ -66,4 +65,29 @@ pub fn is_plain_identifier(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
         && RESERVED.binary_search(&name).is_err()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn reserved_words_stand_in_the_order_in_which_they_are_looked_for() {
+        assert!(RESERVED.is_sorted());
+        for (name, plain) in
+            [("zone", true), ("_1", true), ("all", false), ("xmltable", false), ("Zone", false), ("1a", false), ("", false)]
+        {
+            assert_eq!(is_plain_identifier(name), plain, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn names_in_strings_are_read_as_regclass_reads_them() {
+        assert_eq!(parse_name("\"A \"\"b\" . c ").unwrap(), ["A \"b", "c"]);
+        assert_eq!(parse_name("A . B").unwrap(), ["a", "b"]);
+        for wrong in ["a..b", "\"a", "a b", ""] {
+            assert_eq!(parse_name(wrong).unwrap_err().code(), SqlState::INVALID_NAME, "{wrong:?}");
+        }
+    }
 }
