@@ -50,6 +50,8 @@ pub struct Decoder {
     line: u64,
     header_pending: bool,
     ended: bool,
+    /// A mark of the end stands before the end of a line.
+    marked_within: bool,
     /// Rows in the builders, and the bytes that they were read from.
     pub rows: usize,
     bytes: usize,
@@ -123,6 +125,7 @@ impl Decoder {
             line: 0,
             header_pending,
             ended: false,
+            marked_within: false,
             rows: 0,
             bytes: 0,
             places: Places::default(),
@@ -398,7 +401,7 @@ impl Decoder {
         if names.len() != self.columns.len() {
             return Err(PgError::new(
                 BAD,
-                format!("wrong number of fields in header line: field count is {}, expected {}", names.len(), self.columns.len()),
+                format!("wrong number of fields in header line: got {}, expected {}", names.len(), self.columns.len()),
             ));
         }
         for (number, (name, column)) in names.iter().zip(&self.columns).enumerate() {
@@ -433,6 +436,9 @@ impl Decoder {
                 }
                 Some(_) => {
                     let (null, next) = self.text_field(line, start);
+                    if self.marked_within {
+                        return Err(self.at_line(PgError::new(BAD, "end-of-copy marker corrupt")));
+                    }
                     self.scratch_value(column, null)?;
                     at = next;
                 }
@@ -441,7 +447,8 @@ impl Decoder {
         self.end_of_row(at)
     }
 
-    /// Reads a field with escapes into the scratch buffer; whether it is the NULL string, and where the next field starts.
+    /// Reads a field with escapes into the scratch buffer; whether it is the NULL string, and where the next field starts. The mark of
+    /// the end may stand behind the last row.
     fn text_field(&mut self, line: &[u8], start: usize) -> (bool, Option<usize>) {
         self.scratch.clear();
         let mut at = start;
@@ -461,6 +468,15 @@ impl Decoder {
             let Some(escaped) = line.get(at).copied() else { break };
             at += 1;
             let byte = match escaped {
+                b'.' if at == line.len() => {
+                    self.ended = true;
+                    end = at - 2;
+                    break;
+                }
+                b'.' => {
+                    self.marked_within = true;
+                    break;
+                }
                 b'b' => 8,
                 b'f' => 12,
                 b'n' => b'\n',
