@@ -406,7 +406,7 @@ impl Decoder {
         }
         for (number, (name, column)) in names.iter().zip(&self.columns).enumerate() {
             if name.as_deref() != Some(column.name.as_str()) {
-                let got = name.as_ref().map_or("null value (\"\")".to_owned(), |n| format!("\"{n}\""));
+                let got = name.as_ref().map_or_else(|| format!("null value (\"{}\")", self.options.null), |n| format!("\"{n}\""));
                 return Err(PgError::new(
                     BAD,
                     format!("column name mismatch in header line field {}: got {got}, expected \"{}\"", number + 1, column.name),
@@ -823,6 +823,9 @@ mod tests {
             ("FROM STDIN", b"1\tx\r\n2\ty\r\n", "1|x;2|y"),
             ("FROM STDIN", b"1\tx\r2\ty\r", "1|x;2|y"),
             ("FROM STDIN", b"1\tx\n\\.\nignored", "1|x"),
+            ("FROM STDIN", b"1\tx\n2\ty\\.\nignored\n", "1|x;2|y"),
+            ("FROM STDIN (DELIMITER '|')", b"1|\\.\n3|z\n", "1|"),
+            ("FROM STDIN", b"1\tx\\\\.y\n", "1|x\\.y"),
             ("FROM STDIN", b"\\N\t\n", "NULL|"),
             ("FROM STDIN (DELIMITER '|', NULL 'null')", b"null|null\n3|\\null\n", "NULL|NULL;3|\null"),
             ("FROM STDIN (FORMAT csv)", b"1,x\n2,\n3,\"\"\n", "1|x;2|NULL;3|"),
@@ -848,6 +851,15 @@ mod tests {
             ("FROM STDIN", b"z\tx\n", "22P02", "invalid input syntax for type integer: \"z\"", "COPY t, line 1, column a: \"z\""),
             ("FROM STDIN", b"1\t\xff\n", "22021", "invalid byte sequence for encoding \"UTF8\": 0xff", "COPY t, line 1"),
             ("FROM STDIN", b"1\tx\n2\ty\rz\n", "22P04", "literal carriage return found in data", "COPY t, line 2"),
+            ("FROM STDIN", b"1\tx\n2\ty\\.z\n", "22P04", "end-of-copy marker corrupt", "COPY t, line 2"),
+            ("FROM STDIN", b"1\\.\tx\n", "22P04", "end-of-copy marker corrupt", "COPY t, line 1"),
+            (
+                "FROM STDIN (HEADER match)",
+                b"a\t\\N\n",
+                "22P04",
+                "column name mismatch in header line field 2: got null value (\"\\N\"), expected \"b\"",
+                "COPY t, line 1: \"a\t\\N\"",
+            ),
             ("FROM STDIN (FORMAT csv)", b"1,\"x\n", "22P04", "unterminated CSV quoted field", "COPY t, line 1: \"1,\"x\n\""),
             ("FROM STDIN (FORMAT csv)", b"1,x\n2,y\rz\n", "22P04", "unquoted carriage return found in data", "COPY t, line 2"),
             (
