@@ -9,6 +9,8 @@ use stoa_store::{Certainty, StoreError, Timestamp};
 
 /// Never sent to a client: a code outside the classes of the standard and of PostgreSQL.
 const RETRY_STATE: SqlState = SqlState(*b"ZZR01");
+/// Nor this one.
+const DEFINITION_RETRY_STATE: SqlState = SqlState(*b"ZZR02");
 
 /// What to do about 53100.
 pub const DISK_FULL_HINT: &str = "Free space on the disk of the data directory; writes go on by themselves then.";
@@ -23,6 +25,18 @@ pub fn statement_retry() -> PgError {
 #[must_use]
 pub fn is_statement_retry(error: &PgError) -> bool {
     error.code() == RETRY_STATE
+}
+
+/// The signal that others changed the catalog before a definition had the locks that it needs, and before it did anything: it is to begin
+/// again, with what names stand for now. [`is_definition_retry`] finds it.
+#[must_use]
+pub fn definition_retry() -> PgError {
+    PgError::new(DEFINITION_RETRY_STATE, "the catalog was changed while a lock was waited for")
+}
+
+#[must_use]
+pub fn is_definition_retry(error: &PgError) -> bool {
+    error.code() == DEFINITION_RETRY_STATE
 }
 
 /// 40001, as PostgreSQL words it for a row that another transaction changed.

@@ -38,6 +38,13 @@ fn lock_of(action: &AlterAction) -> TableLockMode {
     }
 }
 
+/// Where actions change names that views and policies are kept with.
+async fn lock_readers(work: Work<'_>, relation: &Relation, actions: &[AlterAction]) -> PgResult<()> {
+    let named =
+        |action: &AlterAction| matches!(action, AlterAction::Rename(_) | AlterAction::SetSchema(_) | AlterAction::DropColumn { .. });
+    if actions.iter().any(named) { work.lock_readers(relation.oid()).await } else { Ok(()) }
+}
+
 /// ALTER of an object with actions.
 pub(crate) async fn alter(
     work: Work<'_>,
@@ -86,6 +93,7 @@ pub(crate) async fn alter(
         Relation::Table(table) => {
             let mode = actions.iter().map(lock_of).max().unwrap_or(TableLockMode::AccessExclusive);
             work.lock(&relation, mode).await?;
+            lock_readers(work, &relation, actions).await?;
             work.check_unused(table, "ALTER TABLE")?;
             let steps = in_passes(actions);
             // Keys that refer are looked at when all types are changed: both sides may change in one statement.
@@ -125,6 +133,7 @@ pub(crate) async fn alter(
         }
         Relation::View(view) => {
             work.lock(&relation, stoa_table::txn::TableLockMode::AccessExclusive).await?;
+            lock_readers(work, &relation, actions).await?;
             for action in actions {
                 let current = match work.catalog().relation(view.oid).map(|r| (**r).clone()) {
                     Some(Relation::View(view)) => view,
@@ -135,6 +144,7 @@ pub(crate) async fn alter(
         }
         Relation::Sequence(sequence) => {
             work.lock(&relation, stoa_table::txn::TableLockMode::AccessExclusive).await?;
+            lock_readers(work, &relation, actions).await?;
             actions.iter().try_for_each(|action| alter_sequence(work, sequence, action))?;
         }
     }

@@ -276,7 +276,8 @@ fn retype(
             && view.depends_on.iter().any(|d| d.relation == table.oid && d.columns.contains(&found.id))
         {
             return Err(PgError::unsupported("cannot alter type of a column used by a view or rule").detail(format!(
-                "rule _RETURN on view {} depends on column \"{}\"",
+                "rule _RETURN on {} {} depends on column \"{}\"",
+                if view.materialized.is_some() { "materialized view" } else { "view" },
                 quote_name(&view.name),
                 found.name
             )));

@@ -21,16 +21,17 @@ pub(super) fn rename_constraint(work: Work<'_>, mut table: TableDescriptor, old:
     if constraint_oid(&table, old).is_none() {
         return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("constraint \"{old}\" for table \"{}\" does not exist", table.name)));
     }
+    let is_index =
+        table.primary_key.as_ref().is_some_and(|k| k.name == old) || table.indexes.iter().any(|i| i.constraint.is_some() && i.name == old);
+    if is_index {
+        // Its index is a relation, which comes first.
+        work.check_free(table.schema, new)?;
+    }
     if has_constraint(&table, new) {
         return Err(PgError::new(
             SqlState::DUPLICATE_OBJECT,
             format!("constraint \"{new}\" for relation \"{}\" already exists", table.name),
         ));
-    }
-    let is_index =
-        table.primary_key.as_ref().is_some_and(|k| k.name == old) || table.indexes.iter().any(|i| i.constraint.is_some() && i.name == old);
-    if is_index {
-        work.check_free(table.schema, new)?;
     }
     if let Some(key) = table.primary_key.as_mut().filter(|k| k.name == old) {
         key.name = new.to_owned();

@@ -640,8 +640,8 @@ impl<'a> TableBuilder<'a> {
 
     async fn add_unique(&mut self, constraint: &Constraint, key: &KeyColumns, on: Option<ColumnId>) -> PgResult<()> {
         let columns = self.key_columns(key, on, "unique")?;
-        let names: Vec<String> = columns.iter().map(|(id, _, _)| self.column_name(*id)).collect();
         let include = self.columns_named(&folded(&key.include), "named in key")?;
+        let names = distinct(columns.iter().map(|(id, _, _)| id).chain(&include).map(|id| self.column_name(*id)));
         if let Some(given) = &constraint.name {
             // Its index is a relation, which comes first.
             self.work.check_free(self.table.schema, &fold(given))?;
@@ -697,17 +697,7 @@ impl<'a> TableBuilder<'a> {
 
     /// A name for an index without one, whose columns are called so.
     pub fn index_name(&mut self, columns: Vec<String>, unique_constraint: bool) -> String {
-        let mut names: Vec<String> = Vec::new();
-        for base in columns {
-            let mut name = base.clone();
-            let mut n = 0;
-            while names.contains(&name) {
-                n += 1;
-                name = format!("{base}{n}");
-            }
-            names.push(name);
-        }
-        self.choose(Some(&names.join("_")), if unique_constraint { "key" } else { "idx" })
+        self.choose(Some(&distinct(columns).join("_")), if unique_constraint { "key" } else { "idx" })
     }
 
     /// Gives a table its key and families if it has none: to be called when all columns and constraints are there.
@@ -885,4 +875,19 @@ pub(crate) fn check_identity_type(ty: &PgType) -> PgResult<()> {
         PgType::Int2 | PgType::Int4 | PgType::Int8 => Ok(()),
         _ => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "identity column type must be smallint, integer, or bigint")),
     }
+}
+
+/// Names of an index's columns for the name of the index: one that is there already gets a number.
+fn distinct(columns: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for base in columns {
+        let mut name = base.clone();
+        let mut n = 0;
+        while names.contains(&name) {
+            n += 1;
+            name = format!("{base}{n}");
+        }
+        names.push(name);
+    }
+    names
 }

@@ -122,7 +122,10 @@ impl<'a> Dropping<'a> {
                 if !exists(&now, &object) {
                     let code = if matches!(object, Object::Relation(_)) { SqlState::UNDEFINED_TABLE } else { SqlState::UNDEFINED_OBJECT };
                     let words = self.describe(&object);
-                    let (kind, name) = words.split_once(' ').unwrap_or(("object", &words));
+                    let (kind, name) = match words.strip_prefix("materialized view ") {
+                        Some(name) => ("materialized view", name),
+                        None => words.split_once(' ').unwrap_or(("object", &words)),
+                    };
                     return Err(PgError::new(code, format!("{kind} \"{name}\" does not exist")));
                 }
                 again.name(object);

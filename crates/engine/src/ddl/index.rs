@@ -4,7 +4,7 @@ use super::builder::{TableBuilder, column_of, columns_of, expression_name_or_col
 use super::row_key::check_order;
 use super::rows::build_indexes;
 use super::storage_parameters::{self, Of};
-use super::work::{FoundIndex, Work, folded};
+use super::work::{FoundIndex, Work, folded, undefined_relation};
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_sql::bind::scope::Clause;
 use stoa_sql::bind::{bind_stored_expr, fold};
@@ -76,7 +76,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     work.lock(&Relation::Table(table.clone()), mode).await?;
     // What was committed while waiting counts.
     work.refresh().await?;
-    let table = work.catalog().table(table.oid).cloned().unwrap_or(table);
+    let table = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
     let mut builder = TableBuilder::of(work, table.clone());
     let full_text = method != "btree";
     let mut salt_buckets = None;
@@ -234,7 +234,7 @@ pub(crate) async fn drop_full_text(work: Work<'_>, name: &ObjectName, if_exists:
     let table = indexed_table(work, name)?;
     work.lock_table(&table).await?;
     work.refresh().await?;
-    let mut table = work.catalog().table(table.oid).cloned().unwrap_or(table);
+    let mut table = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
     // Indexes of items are none of words.
     let goes = |index: &IndexDescriptor| index.is_fulltext() && index.parts.iter().any(|part| part.class_of_items().is_none());
     let gone: Vec<TableId> = table.indexes.iter().filter(|i| goes(i)).map(|i| i.storage).collect();
@@ -392,7 +392,7 @@ pub(crate) async fn change_text_options(
 ) -> PgResult<()> {
     work.lock_table(&table).await?;
     work.refresh().await?;
-    let mut table = work.catalog().table(table.oid).cloned().unwrap_or(table);
+    let mut table = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
     work.check_unused(&table, "ALTER INDEX")?;
     let Some(descriptor) = table.indexes.iter_mut().find(|i| FoundIndex::Index(i.oid) == index) else { return Ok(()) };
     let oid = descriptor.oid;

@@ -148,7 +148,12 @@ pub(super) async fn rest(
                 comment: check.name.comment.clone().filter(|_| comments),
                 ..check.name.clone()
             };
-            builder.table.checks.push(CheckDescriptor { name, columns: check.columns.iter().map(|c| to(*c)).collect(), ..check.clone() });
+            builder.table.checks.push(CheckDescriptor {
+                name,
+                columns: check.columns.iter().map(|c| to(*c)).collect(),
+                validated: true,
+                ..check.clone()
+            });
         }
     }
     if includes(options, "indexes") {

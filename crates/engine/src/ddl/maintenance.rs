@@ -13,6 +13,7 @@ use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::catalog::names::is_security_invoker;
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::utility::{MaintenanceTarget, NamedOption, OptionValue, TableLockMode};
+use stoa_table::catalog::store::store_tables_of;
 use stoa_table::catalog::{CatalogSnapshot, Oid, OnCommit, Privileges, Relation, RightsOf, TableDescriptor};
 
 /// TRUNCATE: the tables get new places for their rows.
@@ -21,6 +22,7 @@ pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_ident
     for name in names {
         let table = work.table(name)?;
         if !tables.iter().any(|t| t.oid == table.oid) {
+            lock_to_truncate(work, &table).await?;
             tables.push(table);
         }
     }
@@ -42,6 +44,7 @@ pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_ident
         for other in referring {
             // Entries of maps are part of their table.
             if other.entries_of.is_some_and(|(of, _)| of == table.oid) {
+                lock_to_truncate(work, other).await?;
                 tables.push(other.clone());
                 continue;
             }
@@ -52,18 +55,12 @@ pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_ident
             }
             work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("truncate cascades to table \"{}\"", other.name));
             super::rights::on_oid(&work, other.oid, Privileges::TRUNCATE)?;
+            lock_to_truncate(work, other).await?;
             tables.push(other.clone());
         }
     }
     for table in tables {
-        if table.mapping.is_some() || table.location().is_some() {
-            super::raw::refuse(&table, "truncate")?;
-        }
-        work.lock_table(&table).await?;
         work.check_unused(&table, "TRUNCATE")?;
-        if table.is_raw() {
-            super::raw::lock_mapped(work, &table).await?;
-        }
         let table = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
         empty(work, table.clone()).await?;
         if restart_identity {
@@ -71,12 +68,25 @@ pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_ident
             for sequence in owned(&catalog, table.oid, None) {
                 if let Some(Relation::Sequence(sequence)) = catalog.relation(sequence).map(|r| (**r).clone()) {
                     super::owner::check_owns(&work, RightsOf::Relation(sequence.oid))?;
+                    // Whoever asks for a value waits until it is certain from where the sequence goes on.
+                    work.lock(&Relation::Sequence(sequence.clone()), stoa_table::txn::TableLockMode::ShareRowExclusive).await?;
                     restart(work, &sequence, sequence.start).await?;
                 }
             }
         }
     }
     Ok("TRUNCATE TABLE".into())
+}
+
+async fn lock_to_truncate(work: Work<'_>, table: &TableDescriptor) -> PgResult<()> {
+    if table.mapping.is_some() || table.location().is_some() {
+        super::raw::refuse(table, "truncate")?;
+    }
+    work.lock_table(table).await?;
+    if table.is_raw() {
+        super::raw::lock_mapped(work, table).await?;
+    }
+    Ok(())
 }
 
 async fn empty(work: Work<'_>, table: TableDescriptor) -> PgResult<()> {
@@ -96,7 +106,7 @@ async fn empty(work: Work<'_>, table: TableDescriptor) -> PgResult<()> {
 /// LOCK TABLE: of a view, what it is made of too.
 ///
 /// # Errors
-/// 42P01, 42809, 55P03, 40P01.
+/// 42P01, 42809, 55P03, 40P01; as [`Work::lock`].
 pub async fn lock_tables(ctx: &StatementContext, tables: &[ObjectName], mode: TableLockMode, nowait: bool) -> PgResult<()> {
     let work = Work { ctx };
     let refused = |name: &str, kind: &str| {
@@ -127,7 +137,7 @@ pub async fn lock_tables(ctx: &StatementContext, tables: &[ObjectName], mode: Ta
             }
             let asking = within.get(&relation.oid()).copied().unwrap_or(ctx.role);
             super::rights::check_lock(&work, relation.oid(), lock_mode(mode), asking)?;
-            ctx.txn.lock_table(relation.oid(), lock_mode(mode), nowait, relation.name()).await?;
+            work.lock_oid(relation.oid(), relation.name(), lock_mode(mode), nowait).await?;
             if let Relation::View(view) = &*relation {
                 let below = if is_security_invoker(view) { ctx.role } else { work.authority().rights(RightsOf::Relation(view.oid)).owner };
                 within.extend(view.depends_on.iter().map(|used| (used.relation, below)));
@@ -209,7 +219,8 @@ pub async fn set_constraints(ctx: &StatementContext, names: Option<&[ObjectName]
     Ok(())
 }
 
-fn targets(work: Work<'_>, targets: &[MaintenanceTarget]) -> PgResult<Vec<TableDescriptor>> {
+/// `verb`: what is to be done to them, in messages.
+fn targets(work: Work<'_>, targets: &[MaintenanceTarget], verb: &str) -> PgResult<Vec<TableDescriptor>> {
     if targets.is_empty() {
         return Ok(work
             .catalog()
@@ -232,8 +243,8 @@ fn targets(work: Work<'_>, targets: &[MaintenanceTarget]) -> PgResult<Vec<TableD
             }
             Some(other) => {
                 work.ctx.session.warning(
-                    SqlState::WRONG_OBJECT_TYPE,
-                    format!("skipping \"{}\" --- cannot vacuum non-tables or special system tables", other.name()),
+                    SqlState::WARNING,
+                    format!("skipping \"{}\" --- cannot {verb} non-tables or special system tables", other.name()),
                 );
                 continue;
             }
@@ -247,7 +258,7 @@ fn targets(work: Work<'_>, targets: &[MaintenanceTarget]) -> PgResult<Vec<TableD
                     let (_, name) = work.split(&target.table)?;
                     work.ctx
                         .session
-                        .warning(SqlState::INSUFFICIENT_PRIVILEGE, format!("permission denied to vacuum \"{name}\", skipping it"));
+                        .warning(SqlState::INSUFFICIENT_PRIVILEGE, format!("permission denied to {verb} \"{name}\", skipping it"));
                 }
                 continue;
             }
@@ -286,24 +297,28 @@ pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[Ma
     check_options(options, KNOWN, "VACUUM")?;
     let (analyzes, full) = vacuum_options(options, names)?;
     let work = Work { ctx };
+    let tables = targets(work, names, "vacuum")?;
     if analyzes {
         ctx.txn.start_statement().await?;
-        analyze_tables(ctx, names).await?;
+        analyze_tables(work, &tables, !names.is_empty()).await?;
     }
     let explicit = !names.is_empty() || full;
-    for table in targets(work, names)? {
+    for table in tables {
         if !super::rights::may_maintain(&work, table.oid, "vacuum") {
             continue;
         }
         if table.expires.is_some() {
             sweeping(std::sync::Arc::clone(&ctx.database), table.oid).await?;
         }
-        for storage in stoa_table::catalog::store::store_tables_of(&Relation::Table(table)) {
+        let oid = table.oid;
+        for storage in store_tables_of(&Relation::Table(table)) {
             ctx.session.check_interrupt()?;
-            if explicit {
-                ctx.database.tables.compact(storage).await?;
-            } else {
-                ctx.database.tables.flush(storage).await?;
+            let tables = &ctx.database.tables;
+            let done = if explicit { tables.compact(storage).await } else { tables.flush(storage).await };
+            // It is not locked: a definition beside this may have moved the rows elsewhere.
+            let catalog = work.catalog();
+            if catalog.relation(oid).is_some_and(|now| store_tables_of(now).any(|kept| kept == storage)) {
+                done?;
             }
         }
     }
@@ -363,12 +378,14 @@ fn check_options(options: &[NamedOption], known: &[&str], statement: &str) -> Pg
 /// 42P01, 42703; what the store reports.
 pub async fn analyze(ctx: &StatementContext, options: &[NamedOption], names: &[MaintenanceTarget]) -> PgResult<()> {
     check_options(options, &["verbose", "skip_locked"], "ANALYZE")?;
-    analyze_tables(ctx, names).await
+    let work = Work { ctx };
+    let tables = targets(work, names, "analyze")?;
+    analyze_tables(work, &tables, !names.is_empty()).await
 }
 
-async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> PgResult<()> {
-    let work = Work { ctx };
-    for table in targets(work, names)? {
+async fn analyze_tables(work: Work<'_>, tables: &[TableDescriptor], named: bool) -> PgResult<()> {
+    let ctx = work.ctx;
+    for table in tables {
         if !super::rights::may_maintain(&work, table.oid, "analyze") {
             continue;
         }
@@ -376,7 +393,7 @@ async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> 
         work.refresh().await?;
         // Another session may have dropped it meanwhile.
         let Some(table) = work.catalog().table(table.oid).cloned() else {
-            if !names.is_empty() {
+            if named {
                 let message = format!("skipping analyze of \"{}\" --- relation no longer exists", table.name);
                 ctx.session.warning(SqlState::UNDEFINED_TABLE, message);
             }
@@ -397,7 +414,7 @@ async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> 
 /// What the store reports.
 pub async fn checkpoint(ctx: &StatementContext) -> PgResult<()> {
     for catalog in ctx.database.tables.services().publication().all() {
-        for storage in catalog.relations().flat_map(|relation| stoa_table::catalog::store::store_tables_of(relation)) {
+        for storage in catalog.relations().flat_map(|relation| store_tables_of(relation)) {
             ctx.database.tables.flush(storage).await?;
         }
     }

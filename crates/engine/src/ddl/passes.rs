@@ -29,7 +29,7 @@ pub(super) fn pass(action: &AlterAction) -> Pass {
         AlterAction::SetType { .. } => Pass::Type,
         AlterAction::AddFamily { .. } => Pass::AddFamily,
         AlterAction::AddColumn { .. } | AlterAction::PromoteColumn(_) => Pass::AddColumn,
-        AlterAction::SetNotNull { .. } | AlterAction::AlterIdentity { .. } => Pass::ColumnAttributes,
+        AlterAction::SetNotNull { .. } => Pass::ColumnAttributes,
         AlterAction::AddConstraint(constraint) => match constraint.kind {
             ConstraintKind::PrimaryKey(_) | ConstraintKind::Unique(_) | ConstraintKind::Exclude => Pass::IndexConstraint,
             _ => Pass::OtherConstraint,

@@ -312,11 +312,13 @@ fn duplicate(
             }
         })
         .collect();
-    let schema = work.catalog().schema(table.schema).map_or_else(String::new, |s| s.name.clone());
+    let catalog = work.catalog();
+    let schema = catalog.schema(table.schema).map_or_else(String::new, |s| s.name.clone());
+    let shown = catalog.view_of_rows(table.oid).map_or(&table.name, |view| &view.name);
     let error = PgError::new(SqlState::UNIQUE_VIOLATION, format!("could not create unique index \"{index}\""));
-    let may_see = !hides_rows(&work.catalog(), work.ctx.role, table);
+    let may_see = !hides_rows(&catalog, work.ctx.role, table);
     let detail = || format!("Key ({})=({}) is duplicated.", names.join(", "), texts.join(", "));
-    if may_see { error.detail(detail()) } else { error }.schema(schema).table(table.name.clone()).constraint(index)
+    if may_see { error.detail(detail()) } else { error }.schema(schema).table(shown).constraint(index)
 }
 
 /// Fills indexes of a table with the rows that it has, for a command whose progress is shown.

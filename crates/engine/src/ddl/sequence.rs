@@ -1,12 +1,14 @@
 //! CREATE SEQUENCE, ALTER SEQUENCE, and the sequences that columns own.
 
 use super::work::Work;
+use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::{name_parts, type_name};
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::ddl::{CreateSequence, SequenceOption};
 use stoa_table::catalog::SequenceState;
-use stoa_table::catalog::{ColumnId, Oid, Relation, RightsOf, SequenceDescriptor};
+use stoa_table::catalog::{ColumnId, Numbers, Oid, Relation, RightsOf, SequenceDescriptor};
+use stoa_table::txn::TableLockMode;
 
 /// The numbers of a sequence.
 #[derive(Clone, PartialEq, Debug)]
@@ -174,7 +176,7 @@ pub(crate) fn apply(plan: &mut SequencePlan, options: &[SequenceOption], new: bo
 }
 
 /// The table and column that OWNED BY names, for a sequence of a schema and of a role.
-fn owner(work: Work<'_>, name: &ObjectName, schema: Oid, role: Oid) -> PgResult<(Oid, ColumnId)> {
+async fn owner(work: Work<'_>, name: &ObjectName, schema: Oid, role: Oid) -> PgResult<(Oid, ColumnId)> {
     let mut parts = name.0.clone();
     let column = parts.pop();
     let column = name_parts(&ObjectName(column.into_iter().collect()))?.pop().unwrap_or_default();
@@ -196,6 +198,8 @@ fn owner(work: Work<'_>, name: &ObjectName, schema: Oid, role: Oid) -> PgResult<
     if table.schema != schema {
         return Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, "sequence must be in same schema as table it is linked to"));
     }
+    // Nobody may drop it, or the column, before the sequence is theirs.
+    work.lock(&Relation::Table(table.clone()), TableLockMode::AccessShare).await?;
     let id = table.column_by_name(&column).map(|c| c.id).ok_or_else(|| {
         PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{column}\" of relation \"{}\" does not exist", table.name))
     })?;
@@ -214,7 +218,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateSequence) -> PgResult<
     // AS comes first whatever its place.
     let said = apply(&mut plan, &create.options, true)?;
     let owned_by = match said.owned_by.flatten() {
-        Some(name) => Some(owner(work, &name, schema, work.ctx.role)?),
+        Some(name) => Some(owner(work, &name, schema, work.ctx.role).await?),
         None => None,
     };
     let mut sequence = SequenceDescriptor {
@@ -275,15 +279,19 @@ pub(crate) async fn alter_options(work: Work<'_>, sequence: SequenceDescriptor, 
             )));
         }
         new.owned_by = match by {
-            Some(name) => Some(owner(work, &name, sequence.schema, work.authority().rights(RightsOf::Relation(sequence.oid)).owner)?),
+            Some(name) => Some(owner(work, &name, sequence.schema, work.authority().rights(RightsOf::Relation(sequence.oid)).owner).await?),
             None => None,
         };
     }
-    if let Some(value) = said.restart {
-        restart(work, &new, value).await?;
-    }
     let catalog = work.catalog();
     if let Some(numbers) = catalog.numbers() {
+        // Values that are taken under the new options are given back with them.
+        if options.iter().any(|option| !matches!(option, SequenceOption::OwnedBy(_))) {
+            return_on_rollback(work, numbers, &sequence).await?;
+        }
+        if let Some(value) = said.restart {
+            numbers.restore(&new, SequenceState { last_value: value, is_called: false, log_cnt: 0 }).await?;
+        }
         let state = numbers.state(&sequence).await?;
         if !(new.min..=new.max).contains(&state.last_value) {
             let (word, bound, side) =
@@ -301,10 +309,15 @@ pub(crate) async fn alter_options(work: Work<'_>, sequence: SequenceDescriptor, 
 /// The sequence goes on from `value`; back to where it was if the transaction is rolled back.
 pub(crate) async fn restart(work: Work<'_>, sequence: &SequenceDescriptor, value: i64) -> PgResult<()> {
     let catalog = work.catalog();
-    let Some(numbers) = catalog.numbers().cloned() else { return Ok(()) };
+    let Some(numbers) = catalog.numbers() else { return Ok(()) };
+    return_on_rollback(work, numbers, sequence).await?;
+    numbers.restore(sequence, SequenceState { last_value: value, is_called: false, log_cnt: 0 }).await
+}
+
+/// The sequence goes back to where it is now if the transaction is rolled back, whatever is taken from it until then.
+async fn return_on_rollback(work: Work<'_>, numbers: &Arc<dyn Numbers>, sequence: &SequenceDescriptor) -> PgResult<()> {
     let before = numbers.state(sequence).await?;
-    numbers.restore(sequence, SequenceState { last_value: value, is_called: false, log_cnt: 0 }).await?;
-    let sequence = sequence.clone();
+    let (numbers, sequence) = (Arc::clone(numbers), sequence.clone());
     work.ctx.txn.on_rollback(move || {
         Box::pin(async move {
             if let Err(error) = numbers.restore(&sequence, before).await {

@@ -555,7 +555,7 @@ struct TableQuery {
     columns: Vec<(String, SqlType)>,
 }
 
-fn table_query(work: Work<'_>, query: &ast::Statement, names: &[ast::Ident]) -> PgResult<TableQuery> {
+async fn table_query(work: Work<'_>, query: &ast::Statement, names: &[ast::Ident]) -> PgResult<TableQuery> {
     let catalog = work.catalog();
     let path = work.path();
     let bound = bind_statement(&work.bind_context(&catalog, &path), query)?;
@@ -563,6 +563,7 @@ fn table_query(work: Work<'_>, query: &ast::Statement, names: &[ast::Ident]) -> 
     if !bound.params.is_empty() {
         return Err(PgError::unsupported("materialized views and SELECT INTO do not take parameters"));
     }
+    work.lock_used(&bound, &catalog).await?;
     query_of(bound, names)
 }
 
@@ -638,7 +639,7 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs, bound: Opt
     // The query's errors come before those of the name, as in PostgreSQL.
     let query = match (bound, &create.rows) {
         (Some(bound), _) => query_of(bound, &create.columns)?,
-        (None, RowSource::Query(query)) => table_query(work, query, &create.columns)?,
+        (None, RowSource::Query(query)) => table_query(work, query, &create.columns).await?,
         (None, RowSource::Execute { .. }) => return Err(PgError::unsupported("CREATE TABLE … AS EXECUTE is not possible here")),
     };
     let (schema, name) = work.place(&create.name, create.temporary).await?;
@@ -769,7 +770,7 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
         work.lock(&Relation::View(view.clone()), mode).await?;
         if let Some(rows) = view.materialized {
             // Readers have locked the table that holds the rows.
-            work.ctx.txn.lock_table(rows, mode, false, &view.name).await?;
+            work.lock_oid(rows, &view.name, mode, false).await?;
             work.refresh().await?;
         }
         Ok(())

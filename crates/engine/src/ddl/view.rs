@@ -25,20 +25,10 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
         return Err(PgError::unsupported("views must not contain SELECT INTO"));
     }
     let path = work.path();
-    let (catalog, bound, meanings) = loop {
-        let catalog = work.catalog();
-        let (bound, meanings) = bind_view_query(&work.bind_context(&catalog, &path), &create.query)?;
-        // Nobody may change what it is made of before it is there; what was changed while that was waited for is bound again.
-        for used in &bound.uses {
-            if let Some(relation) = catalog.relation(used.relation) {
-                work.lock(relation, stoa_table::txn::TableLockMode::AccessShare).await?;
-            }
-        }
-        work.refresh().await?;
-        if std::sync::Arc::ptr_eq(&work.catalog(), &catalog) {
-            break (catalog, bound, meanings);
-        }
-    };
+    let catalog = work.catalog();
+    let (bound, meanings) = bind_view_query(&work.bind_context(&catalog, &path), &create.query)?;
+    // Nobody may change what it is made of before it is there.
+    work.lock_used(&bound, &catalog).await?;
     if !bound.params.is_empty() {
         return Err(PgError::new(SqlState::UNDEFINED_PARAMETER, "there is no parameter $1"));
     }
@@ -202,7 +192,9 @@ fn change_texts(
         match &**relation {
             Relation::View(view) if uses(&view.depends_on) => {
                 let sql = change_text(&view.sql, &mut change)?;
-                work.put(Relation::View(ViewDescriptor { sql, ..view.clone() }))?;
+                if sql != view.sql {
+                    work.put(Relation::View(ViewDescriptor { sql, ..view.clone() }))?;
+                }
             }
             Relation::Table(table) => {
                 let mut changed = table.clone();

@@ -15,8 +15,10 @@ use stoa_sql::typed::tree::{Bound, BoundBody, ColId, Expr, Output, Query, Rel, T
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_table::catalog::store::{encode, relation_key, schema_key, storage_of};
 use stoa_table::catalog::{
-    CatalogSnapshot, ColumnId, Numbers, ObjectClass, Oid, PG_CATALOG_OID, Privileges, Relation, RightsOf, SchemaDescriptor, TableDescriptor,
+    CatalogSnapshot, ColumnId, Dependency, Numbers, ObjectClass, Oid, PG_CATALOG_OID, PolicyDescriptor, Privileges, Relation, RightsOf,
+    SchemaDescriptor, TableDescriptor,
 };
+use stoa_table::failure::concurrent_update;
 use stoa_table::txn::TableLockMode;
 use stoa_table::{TableId, TableSchema};
 
@@ -520,14 +522,61 @@ impl<'a> Work<'a> {
 
     // Locks and messages.
 
-    /// Locks a relation; others wait until the transaction ends. The statement sees what was committed before.
+    /// Locks a relation; others wait until the transaction ends. What the statement has read of the catalog holds behind the lock: if
+    /// others have changed the catalog since, it begins again.
+    ///
+    /// # Errors
+    /// 55P03, 40P01; [`stoa_table::txn::is_definition_retry`], which is for [`Session`](crate::session::Session) alone.
     pub async fn lock(&self, relation: &Relation, mode: TableLockMode) -> PgResult<()> {
-        self.ctx.txn.lock_table(relation.oid(), mode, false, relation.name()).await.map(|_| ())
+        self.lock_oid(relation.oid(), relation.name(), mode, false).await
     }
 
     /// As [`Work::lock`], for a table: the strongest lock.
     pub async fn lock_table(&self, table: &TableDescriptor) -> PgResult<()> {
-        self.ctx.txn.lock_table(table.oid, TableLockMode::AccessExclusive, false, &table.name).await.map(|_| ())
+        self.lock_oid(table.oid, &table.name, TableLockMode::AccessExclusive, false).await
+    }
+
+    /// As [`Work::lock`]. With `nowait` nothing is waited for: 55P03.
+    pub async fn lock_oid(&self, oid: Oid, name: &str, mode: TableLockMode, nowait: bool) -> PgResult<()> {
+        self.ctx.txn.lock_table(oid, mode, nowait, name).await?;
+        self.ctx.txn.check_definition(&self.ctx.catalog)
+    }
+
+    /// Locks the views, and the tables with policies, that read a relation: what they are kept as follows its names.
+    ///
+    /// # Errors
+    /// As [`Work::lock`].
+    pub async fn lock_readers(&self, oid: Oid) -> PgResult<()> {
+        let catalog = self.catalog();
+        let of_it = |used: &[Dependency]| used.iter().any(|used| used.relation == oid);
+        let reads = |relation: &Relation| match relation {
+            Relation::View(view) => of_it(&view.depends_on),
+            Relation::Table(table) => {
+                let mut conditions = table.row_security.policies.iter().flat_map(PolicyDescriptor::conditions);
+                table.oid != oid && conditions.any(|condition| of_it(&condition.depends_on))
+            }
+            Relation::Sequence(_) => false,
+        };
+        let mut readers: Vec<&Arc<Relation>> = catalog.relations().filter(|relation| reads(relation)).collect();
+        readers.sort_by_key(|relation| relation.oid());
+        for relation in readers {
+            self.lock(relation, TableLockMode::ShareUpdateExclusive).await?;
+        }
+        Ok(())
+    }
+
+    /// Locks what a query that is bound to a catalog reads: nobody may change it before the query is kept, or its rows are.
+    ///
+    /// # Errors
+    /// As [`Work::lock`]; 40001 if it was changed before it was locked, and the statement cannot begin again.
+    pub async fn lock_used(&self, query: &Bound, catalog: &CatalogSnapshot) -> PgResult<()> {
+        for relation in query.uses.iter().filter_map(|used| catalog.relation(used.relation)) {
+            self.lock(relation, TableLockMode::AccessShare).await?;
+            if !self.catalog().relation(relation.oid()).is_some_and(|now| Arc::ptr_eq(now, relation)) {
+                return Err(concurrent_update());
+            }
+        }
+        Ok(())
     }
 
     /// 55006 while the session's own cursors or checks that wait are about the table as it is. `command` is its name in the message.

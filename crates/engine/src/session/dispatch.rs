@@ -17,9 +17,10 @@ use stoa_sql::bind::scope::Clause;
 use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, MutationKind, Output, Query, Rel};
 use stoa_syntax::database::DatabaseStatement;
 use stoa_syntax::ddl::{CreateTableAs, Ddl, RowSource};
-use stoa_syntax::utility::{DiscardTarget, Isolation, SetValue, TransactionModes, Utility};
+use stoa_syntax::utility::{DiscardTarget, Isolation, SetValue, TableLockMode, TransactionModes, Utility};
 use stoa_syntax::{Body, ast};
 use stoa_table::services::notifications::ListenChange;
+use stoa_table::txn::is_definition_retry;
 
 impl Session {
     pub(crate) async fn dispatch(
@@ -121,12 +122,41 @@ impl Session {
         {
             return self.create_table_as(create, statement, params).await;
         }
-        let context = self.statement_context(statement.text.clone(), params.into())?;
-        let tag = match ddl {
-            DdlStatement::Into(query) => crate::ddl::select_into(&context, query).await?,
-            DdlStatement::Other(ddl) => crate::ddl::execute(&context, ddl).await?,
-        };
-        Ok(Execution::Done(tag))
+        let params: Arc<[ScalarValue]> = params.into();
+        loop {
+            let context = self.statement_context(statement.text.clone(), params.clone())?;
+            context.txn.begin_definition();
+            let done = match &ddl {
+                DdlStatement::Into(query) => crate::ddl::select_into(&context, query).await,
+                DdlStatement::Other(ddl) => crate::ddl::execute(&context, ddl).await,
+            };
+            match done {
+                Err(error) if is_definition_retry(&error) => self.start_query().await?,
+                done => return done.map(Execution::Done),
+            }
+        }
+    }
+
+    /// LOCK TABLE. It takes no snapshot: the first query behind it sees what was committed before the locks were there, and the
+    /// modes of the transaction may still be set.
+    async fn lock_statement(
+        &mut self,
+        statement: &PreparedStatement,
+        tables: &[ast::ObjectName],
+        mode: TableLockMode,
+        nowait: bool,
+    ) -> PgResult<()> {
+        self.check_shares_transaction("LOCK TABLE")?;
+        let txn = self.transaction()?;
+        self.refresh_transaction_settings();
+        loop {
+            let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
+            txn.begin_definition();
+            match crate::ddl::lock_tables(&context, tables, mode, nowait).await {
+                Err(error) if is_definition_retry(&error) => {}
+                done => return done,
+            }
+        }
     }
 
     async fn create_table_as(
@@ -260,10 +290,7 @@ impl Session {
                 done("NOTIFY")
             }
             Utility::Lock { tables, mode, nowait } => {
-                self.check_shares_transaction("LOCK TABLE")?;
-                self.start_query().await?;
-                let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
-                crate::ddl::lock_tables(&context, tables, *mode, *nowait).await?;
+                self.lock_statement(statement, tables, *mode, *nowait).await?;
                 done("LOCK TABLE")
             }
             Utility::Vacuum { options, targets } => {

@@ -17,6 +17,7 @@ use stoa_table::catalog::acl::PUBLIC_GRANTEE;
 use stoa_table::catalog::role::{FIRST_SUPERUSER, READ_ALL_STATS};
 use stoa_table::catalog::store::{encode_relation, encode_rights, relation_key, rights_key};
 use stoa_table::catalog::{CatalogSnapshot, ObjectClass, Oid, Privileges, Relation, Rights, RightsOf, STORAGE_PREFIX};
+use stoa_table::failure::concurrent_update;
 use stoa_table::txn::Transaction;
 
 /// What the statements of a transaction and their functions have around them, until the catalog or the path is another.
@@ -95,7 +96,11 @@ impl StatementContext {
         Self { system, eval, ..self.clone() }
     }
 
-    /// Stores a relation, new or changed, in the transaction's catalog. Names are checked again when it commits.
+    /// Stores a relation, new or changed, in the transaction's catalog. When the transaction commits, names are checked again, and that
+    /// nobody has changed or dropped the relation since: what it was changed from is what it was then.
+    ///
+    /// # Errors
+    /// 40001 if it is not; 42P07, 3F000 and 42704 for names and roles.
     pub fn put_relation(&self, mut relation: Relation) -> PgResult<()> {
         if let Relation::Table(table) = &mut relation {
             stoa_sql::fulltext::settings::note_words(table);
@@ -105,7 +110,15 @@ impl StatementContext {
             self.put_rights_of_new(RightsOf::Relation(relation.oid()), relation.schema(), class)?;
         }
         self.txn.add_catalog_mutation(&relation_key(relation.oid()), Some(&encode_relation(&relation)?))?;
+        let before = self.txn.catalog().relation(relation.oid()).cloned();
         self.txn.change_catalog(move |catalog| {
+            let unchanged = match (&before, catalog.relation(relation.oid())) {
+                (Some(before), Some(now)) => Arc::ptr_eq(before, now) || before == now,
+                (before, now) => before.is_none() && now.is_none(),
+            };
+            if !unchanged {
+                return Err(concurrent_update().detail(format!("Another transaction has changed relation \"{}\".", relation.name())));
+            }
             if catalog.schema(relation.schema()).is_none() {
                 return Err(PgError::new(SqlState::INVALID_SCHEMA_NAME, "the schema was dropped by another transaction"));
             }

@@ -20,6 +20,7 @@ use crate::catalog::deparse::{Deparser, quote_name};
 use crate::catalog::names::{class_name, primary_index, qualified, shown_relation};
 use crate::typed::tree::{ColId, Expr, ExprKind};
 use stoa_pg::{EvalContext, PgResult};
+use stoa_syntax::ast;
 use stoa_table::catalog::{
     CatalogSnapshot, ColumnId, ConstraintName, FULLTEXT_METHOD, ForeignKeyAction, IndexDescriptor, IndexKey, Oid, PUBLIC_OID, Relation,
     TableDescriptor,
@@ -266,7 +267,8 @@ impl Definitions<'_> {
             IndexKey::Column(id) => column_name(table, *id),
             IndexKey::Expr(text) => {
                 let shown = self.expr(Some(table), text, pretty);
-                let call = self.bind(Some(table), text).is_ok_and(|e| matches!(e.kind, ExprKind::Func { .. }));
+                let call = stoa_syntax::parse_expression(text).is_ok_and(|e| matches!(e, ast::Expr::Function(_)))
+                    || self.bind(Some(table), text).is_ok_and(|e| matches!(e.kind, ExprKind::Func { .. }));
                 if call { shown } else { format!("({shown})") }
             }
         };

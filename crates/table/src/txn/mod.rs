@@ -30,7 +30,7 @@ pub mod write_buffer;
 pub mod write_set;
 
 pub use crate::catalog::store::{CATALOG_FAMILY, CATALOG_TABLE};
-pub use crate::failure::{DISK_FULL_HINT, is_statement_retry, statement_retry, store_error};
+pub use crate::failure::{DISK_FULL_HINT, is_definition_retry, is_statement_retry, statement_retry, store_error};
 pub use crate::services::locks::{GroupId, LockStrength, LockWait, TableLockMode};
 pub use overlay::Overlay;
 pub use row_change::RowChange;

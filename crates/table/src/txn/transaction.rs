@@ -102,6 +102,8 @@ struct State {
     /// Locks that the store gives up when the commit is visible; whoever ends the transaction before takes them.
     leaving: Option<Arc<Mutex<Vec<LockId>>>>,
     catalog: Option<PrivateCatalog>,
+    /// How much of the catalog and the store the transaction had changed when the running definition began; of one that has its locks, none.
+    definition: Option<usize>,
     on_commit: Vec<Hook>,
     on_rollback: Vec<Hook>,
     /// What the running statement leaves to its end.
@@ -363,6 +365,7 @@ impl Transaction {
             let mut state = self.state.lock();
             state.end_statement();
             state.newest = None;
+            state.definition = None;
             state.at_end.clear();
             state.deferred_mark = state.deferred.len();
             self.refresh_snapshot(&mut state).is_none().then_some(state.read_only)

@@ -50,6 +50,8 @@ pub struct Decoder {
     line: u64,
     header_pending: bool,
     ended: bool,
+    /// A mark of the end stands before the end of a line.
+    marked_within: bool,
     /// Rows in the builders, and the bytes that they were read from.
     pub rows: usize,
     bytes: usize,
@@ -123,6 +125,7 @@ impl Decoder {
             line: 0,
             header_pending,
             ended: false,
+            marked_within: false,
             rows: 0,
             bytes: 0,
             places: Places::default(),
@@ -398,12 +401,12 @@ impl Decoder {
         if names.len() != self.columns.len() {
             return Err(PgError::new(
                 BAD,
-                format!("wrong number of fields in header line: field count is {}, expected {}", names.len(), self.columns.len()),
+                format!("wrong number of fields in header line: got {}, expected {}", names.len(), self.columns.len()),
             ));
         }
         for (number, (name, column)) in names.iter().zip(&self.columns).enumerate() {
             if name.as_deref() != Some(column.name.as_str()) {
-                let got = name.as_ref().map_or("null value (\"\")".to_owned(), |n| format!("\"{n}\""));
+                let got = name.as_ref().map_or_else(|| format!("null value (\"{}\")", self.options.null), |n| format!("\"{n}\""));
                 return Err(PgError::new(
                     BAD,
                     format!("column name mismatch in header line field {}: got {got}, expected \"{}\"", number + 1, column.name),
@@ -433,6 +436,9 @@ impl Decoder {
                 }
                 Some(_) => {
                     let (null, next) = self.text_field(line, start);
+                    if self.marked_within {
+                        return Err(self.at_line(PgError::new(BAD, "end-of-copy marker corrupt")));
+                    }
                     self.scratch_value(column, null)?;
                     at = next;
                 }
@@ -441,7 +447,8 @@ impl Decoder {
         self.end_of_row(at)
     }
 
-    /// Reads a field with escapes into the scratch buffer; whether it is the NULL string, and where the next field starts.
+    /// Reads a field with escapes into the scratch buffer; whether it is the NULL string, and where the next field starts. The mark of
+    /// the end may stand behind the last row.
     fn text_field(&mut self, line: &[u8], start: usize) -> (bool, Option<usize>) {
         self.scratch.clear();
         let mut at = start;
@@ -461,6 +468,15 @@ impl Decoder {
             let Some(escaped) = line.get(at).copied() else { break };
             at += 1;
             let byte = match escaped {
+                b'.' if at == line.len() => {
+                    self.ended = true;
+                    end = at - 2;
+                    break;
+                }
+                b'.' => {
+                    self.marked_within = true;
+                    break;
+                }
                 b'b' => 8,
                 b'f' => 12,
                 b'n' => b'\n',
@@ -807,6 +823,9 @@ mod tests {
             ("FROM STDIN", b"1\tx\r\n2\ty\r\n", "1|x;2|y"),
             ("FROM STDIN", b"1\tx\r2\ty\r", "1|x;2|y"),
             ("FROM STDIN", b"1\tx\n\\.\nignored", "1|x"),
+            ("FROM STDIN", b"1\tx\n2\ty\\.\nignored\n", "1|x;2|y"),
+            ("FROM STDIN (DELIMITER '|')", b"1|\\.\n3|z\n", "1|"),
+            ("FROM STDIN", b"1\tx\\\\.y\n", "1|x\\.y"),
             ("FROM STDIN", b"\\N\t\n", "NULL|"),
             ("FROM STDIN (DELIMITER '|', NULL 'null')", b"null|null\n3|\\null\n", "NULL|NULL;3|\null"),
             ("FROM STDIN (FORMAT csv)", b"1,x\n2,\n3,\"\"\n", "1|x;2|NULL;3|"),
@@ -832,6 +851,15 @@ mod tests {
             ("FROM STDIN", b"z\tx\n", "22P02", "invalid input syntax for type integer: \"z\"", "COPY t, line 1, column a: \"z\""),
             ("FROM STDIN", b"1\t\xff\n", "22021", "invalid byte sequence for encoding \"UTF8\": 0xff", "COPY t, line 1"),
             ("FROM STDIN", b"1\tx\n2\ty\rz\n", "22P04", "literal carriage return found in data", "COPY t, line 2"),
+            ("FROM STDIN", b"1\tx\n2\ty\\.z\n", "22P04", "end-of-copy marker corrupt", "COPY t, line 2"),
+            ("FROM STDIN", b"1\\.\tx\n", "22P04", "end-of-copy marker corrupt", "COPY t, line 1"),
+            (
+                "FROM STDIN (HEADER match)",
+                b"a\t\\N\n",
+                "22P04",
+                "column name mismatch in header line field 2: got null value (\"\\N\"), expected \"b\"",
+                "COPY t, line 1: \"a\t\\N\"",
+            ),
             ("FROM STDIN (FORMAT csv)", b"1,\"x\n", "22P04", "unterminated CSV quoted field", "COPY t, line 1: \"1,\"x\n\""),
             ("FROM STDIN (FORMAT csv)", b"1,x\n2,y\rz\n", "22P04", "unquoted carriage return found in data", "COPY t, line 2"),
             (

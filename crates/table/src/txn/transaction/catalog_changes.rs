@@ -1,10 +1,18 @@
 //! The catalog as a transaction sees and changes it.
 
-use super::{CatalogChange, CatalogCheck, PrivateCatalog, Transaction};
+use super::{CatalogChange, CatalogCheck, PrivateCatalog, State, Transaction};
 use crate::catalog::store::{CATALOG_FAMILY, CATALOG_TABLE, stored_key};
 use crate::catalog::{CatalogSnapshot, Oid, TableDescriptor};
+use crate::failure::definition_retry;
 use std::sync::Arc;
 use stoa_pg::PgResult;
+
+impl State {
+    /// How often the catalog was changed, and something was left to the end of the transaction.
+    fn changes(&self) -> usize {
+        self.catalog.as_ref().map_or(0, |private| private.changes.len()) + self.on_commit.len() + self.on_rollback.len()
+    }
+}
 
 impl Transaction {
     /// The catalog as the transaction sees it: the newest, with its own changes.
@@ -74,6 +82,23 @@ impl Transaction {
             }
         }
         Ok(())
+    }
+
+    /// A definition begins, which reads the catalog first, then locks what it is about, and then changes it.
+    pub fn begin_definition(&self) {
+        let mut state = self.state.lock();
+        state.definition = Some(state.changes());
+    }
+
+    /// To be called behind each lock of a definition: `read` is the catalog with which it began.
+    ///
+    /// # Errors
+    /// [`definition_retry`] if others have changed the catalog since, and the definition has changed nothing yet.
+    pub fn check_definition(&self, read: &Arc<CatalogSnapshot>) -> PgResult<()> {
+        let state = self.state.lock();
+        let untouched = state.definition == Some(state.changes()) && state.current.is_empty();
+        drop(state);
+        if untouched && !self.sees(read) { Err(definition_retry()) } else { Ok(()) }
     }
 
     /// Has the newest catalogs of all databases looked at when the transaction commits, if it changes the catalog: what a change
