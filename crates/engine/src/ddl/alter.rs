@@ -7,7 +7,7 @@ use super::alter_column::{NewValue, TypeChange, add_column, check_references, dr
 use super::alter_constraint::{missing_constraint, rename_constraint, validate_check, validate_constraint, validate_foreign_key};
 use super::alter_family::{add_family, drop_family, families_follow, missing_family};
 use super::alter_index::alter_index;
-use super::alter_view::alter_view;
+use super::alter_view::{alter_view, lock_readers};
 use super::builder::{TableBuilder, default_text};
 use super::dependency::{Dropping, Object, constraint_oid};
 use super::index::finish;
@@ -36,13 +36,6 @@ fn lock_of(action: &AlterAction) -> TableLockMode {
         }
         _ => TableLockMode::AccessExclusive,
     }
-}
-
-/// Where actions change names that views and policies are kept with.
-async fn lock_readers(work: Work<'_>, relation: &Relation, actions: &[AlterAction]) -> PgResult<()> {
-    let named =
-        |action: &AlterAction| matches!(action, AlterAction::Rename(_) | AlterAction::SetSchema(_) | AlterAction::DropColumn { .. });
-    if actions.iter().any(named) { work.lock_readers(relation.oid()).await } else { Ok(()) }
 }
 
 /// ALTER of an object with actions.

@@ -1,13 +1,15 @@
-//! ALTER VIEW.
+//! ALTER VIEW, and the views that follow what else is altered.
 
 use super::alter::{duplicate_column, refused, rename, set_schema};
 use super::alter_column::rename_column;
 use super::builder::default_text;
 use super::work::Work;
+use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::bind::fold;
 use stoa_syntax::ddl::AlterAction;
-use stoa_table::catalog::{Relation, RightsOf, ViewDescriptor};
+use stoa_table::catalog::{Dependency, PolicyDescriptor, Relation, RightsOf, ViewDescriptor};
+use stoa_table::txn::TableLockMode;
 
 pub(super) fn alter_view(work: Work<'_>, mut view: ViewDescriptor, action: &AlterAction) -> PgResult<()> {
     match action {
@@ -60,4 +62,32 @@ fn view_column<'v>(view: &'v mut ViewDescriptor, name: &str) -> PgResult<&'v mut
     let missing = || PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist", view.name));
     let error = missing();
     view.columns.iter_mut().find(|c| c.name == name).ok_or(error)
+}
+
+/// Where actions change names of a relation: locks the views, and the tables with policies, that read it and are kept with its names.
+///
+/// # Errors
+/// As [`Work::lock`].
+pub(super) async fn lock_readers(work: Work<'_>, relation: &Relation, actions: &[AlterAction]) -> PgResult<()> {
+    let named =
+        |action: &AlterAction| matches!(action, AlterAction::Rename(_) | AlterAction::SetSchema(_) | AlterAction::DropColumn { .. });
+    if !actions.iter().any(named) {
+        return Ok(());
+    }
+    let catalog = work.catalog();
+    let of_it = |used: &[Dependency]| used.iter().any(|used| used.relation == relation.oid());
+    let reads = |other: &Relation| match other {
+        Relation::View(view) => of_it(&view.depends_on),
+        Relation::Table(table) => {
+            let mut conditions = table.row_security.policies.iter().flat_map(PolicyDescriptor::conditions);
+            table.oid != relation.oid() && conditions.any(|condition| of_it(&condition.depends_on))
+        }
+        Relation::Sequence(_) => false,
+    };
+    let mut readers: Vec<&Arc<Relation>> = catalog.relations().filter(|other| reads(other)).collect();
+    readers.sort_by_key(|reader| reader.oid());
+    for reader in readers {
+        work.lock(reader, TableLockMode::ShareUpdateExclusive).await?;
+    }
+    Ok(())
 }

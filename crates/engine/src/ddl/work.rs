@@ -15,8 +15,7 @@ use stoa_sql::typed::tree::{Bound, BoundBody, ColId, Expr, Output, Query, Rel, T
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_table::catalog::store::{encode, relation_key, schema_key, storage_of};
 use stoa_table::catalog::{
-    CatalogSnapshot, ColumnId, Dependency, Numbers, ObjectClass, Oid, PG_CATALOG_OID, PolicyDescriptor, Privileges, Relation, RightsOf,
-    SchemaDescriptor, TableDescriptor,
+    CatalogSnapshot, ColumnId, Numbers, ObjectClass, Oid, PG_CATALOG_OID, Privileges, Relation, RightsOf, SchemaDescriptor, TableDescriptor,
 };
 use stoa_table::failure::concurrent_update;
 use stoa_table::txn::TableLockMode;
@@ -540,29 +539,6 @@ impl<'a> Work<'a> {
     pub async fn lock_oid(&self, oid: Oid, name: &str, mode: TableLockMode, nowait: bool) -> PgResult<()> {
         self.ctx.txn.lock_table(oid, mode, nowait, name).await?;
         self.ctx.txn.check_definition(&self.ctx.catalog)
-    }
-
-    /// Locks the views, and the tables with policies, that read a relation: what they are kept as follows its names.
-    ///
-    /// # Errors
-    /// As [`Work::lock`].
-    pub async fn lock_readers(&self, oid: Oid) -> PgResult<()> {
-        let catalog = self.catalog();
-        let of_it = |used: &[Dependency]| used.iter().any(|used| used.relation == oid);
-        let reads = |relation: &Relation| match relation {
-            Relation::View(view) => of_it(&view.depends_on),
-            Relation::Table(table) => {
-                let mut conditions = table.row_security.policies.iter().flat_map(PolicyDescriptor::conditions);
-                table.oid != oid && conditions.any(|condition| of_it(&condition.depends_on))
-            }
-            Relation::Sequence(_) => false,
-        };
-        let mut readers: Vec<&Arc<Relation>> = catalog.relations().filter(|relation| reads(relation)).collect();
-        readers.sort_by_key(|relation| relation.oid());
-        for relation in readers {
-            self.lock(relation, TableLockMode::ShareUpdateExclusive).await?;
-        }
-        Ok(())
     }
 
     /// Locks what a query that is bound to a catalog reads: nobody may change it before the query is kept, or its rows are.
