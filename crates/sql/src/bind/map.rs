@@ -73,9 +73,18 @@ pub(super) fn use_of(e: &Expr) -> Option<Use<'_>> {
     }
 }
 
+/// Whether an expression reads a part of the map that is its first argument.
+pub(super) fn reads_part(e: &Expr) -> bool {
+    call_of(e).is_some_and(|(oid, _)| matches!(oid, GET | CONTAINS | SIZE))
+}
+
+pub(super) fn is_each(set: &SetExpr) -> bool {
+    set.func.0.oid == EACH
+}
+
 /// The stored column whose entries `each` gives.
 pub(super) fn entries_of(set: &SetExpr) -> Option<&[Expr]> {
-    if set.func.0.oid == EACH { stored_args(set.args.first()?) } else { None }
+    if is_each(set) { stored_args(set.args.first()?) } else { None }
 }
 
 /// A column of maps, of the row whose key columns `id_of` gives.
