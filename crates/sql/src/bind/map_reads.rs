@@ -188,6 +188,15 @@ impl Binder<'_> {
         }
         let Some(of) = use_of(e) else { return Ok(None) };
         Ok(Some(match of {
+            Use::ContainsAny(args, keys) => {
+                let entries = self.entries(args, None)?;
+                let ty = entries.key.ty.clone();
+                let own = self.any_array(entries.key, "=", keys.to_vec(), &ty, false)?;
+                let predicate = and(vec![entries.condition, own]);
+                let rel = Rel::Filter { input: Box::new(Rel::Scan(Box::new(entries.scan))), predicate };
+                let query = Box::new(Query { rel, outputs: vec![output("value", &entries.value)?] });
+                Expr::new(ExprKind::Exists(query), e.ty.clone())
+            }
             Use::Get(args, key) | Use::Contains(args, key) => {
                 let mut key = key.clone();
                 self.maps_in_expr(&mut key)?;

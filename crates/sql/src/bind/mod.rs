@@ -27,6 +27,7 @@ mod insert;
 pub mod literal;
 mod locking;
 mod map;
+mod map_compare;
 mod map_joins;
 mod map_reads;
 mod merge;
