@@ -16,6 +16,8 @@ values (as many rows pass WHERE p as have p true: NoREC). Kinds of statements:
               groups, distinct values, set operations, limits
   groups      groups that are joined, grouped again and joined again, of which a part is read
   firsts      the first row of each group, ends by group and distinct values, over keys and indexes of few leading values, with salt, DESC and NULLs
+  entries     conditions on entries of maps and on undeclared columns, with indexes of the entries and without, between writes of single entries, of
+              maps and of rows; now and as of times before
 
 XX000 and a lost connection are always a difference. An error of a value (class 22, 21000) that one plan meets and another does not is counted
 by itself: which side of an AND or of a join is asked first is nobody's promise. Statements that take too long are left out. The exit
@@ -36,7 +38,7 @@ import random_queries  # noqa: E402
 from sides import Side, server  # noqa: E402
 
 SETTINGS = HERE.parent.parent / "crates/exec/src/settings"
-KINDS = {"queries": 0.15, "joins": 0.2, "shapes": 0.2, "conditions": 0.2, "groups": 0.1, "firsts": 0.15}
+KINDS = {"queries": 0.15, "joins": 0.2, "shapes": 0.2, "conditions": 0.15, "groups": 0.1, "firsts": 0.1, "entries": 0.1}
 # The share of statements over many rows: one of them takes the time of a hundred others.
 MANY = 0.01
 
@@ -96,6 +98,24 @@ def grouped(rows):
     for index in ("(g, t)", "(g, t DESC NULLS LAST) INCLUDE (a, b)", "(h, g DESC, t NULLS FIRST)", "(t) WHERE g IS NOT NULL", "(h, a) WITH (salt_buckets = 3)"):
         yield f"CREATE INDEX ON g4 {index}"
     yield "DELETE FROM g0 WHERE t % 5 = 0"
+
+
+def mapped(rows):
+    """Tables with maps and undeclared columns, some names of which have indexes."""
+    yield "CREATE TABLE m0 (k int PRIMARY KEY, a int, m map(text, int), s map(text, text)) WITH (versions = 1000)"
+    yield "CREATE TABLE m1 (g text, k int, a int, m map(text, int), s map(text, text), PRIMARY KEY (g, k DESC)) WITH (versions = 1000, salt_buckets = 3)"
+    yield "CREATE TABLE m2 (k int PRIMARY KEY, a int) WITH (dynamic_columns = 'd', versions = 1000)"
+    null = lambda every, value: f"CASE WHEN i % {every} > 0 THEN {value} END"
+    maps = "map['x' => i % 9, 'w' || i % 4 => i % 7] || CASE WHEN i % 3 > 0 THEN map['y' => {}] ELSE ''::map(text, int) END, map['p' => chr(97 + i % 5), 'q' || i % 2 => 'v']".format(null(5, "i % 11"))
+    yield f"INSERT INTO m0 SELECT i, {null(7, 'i % 5')}, {maps} FROM generate_series(1, {rows}) i"
+    yield f"INSERT INTO m1 SELECT chr(97 + i % 3), i, {null(4, 'i % 6')}, {maps} FROM generate_series(1, {rows}) i"
+    yield f"INSERT INTO m2 (k, a, x int, y int, p text) SELECT i, {null(7, 'i % 5')}, {null(3, 'i % 9')}, {null(4, 'i % 11')}, {null(5, 'chr(97 + i % 5)')} FROM generate_series(1, {rows}) i"
+    yield "CREATE INDEX ON m0_m_entries (key, value)"
+    yield "CREATE INDEX ON m0_s_entries (value DESC) WHERE key = 'p'"
+    yield "CREATE INDEX ON m1_m_entries (value) WHERE key = 'x'"
+    yield "CREATE INDEX ON m1_m_entries (key)"
+    yield "CREATE INDEX ON m2_d_entries (((value #>> '{}')::int)) WHERE key = 'x'"
+    yield "CREATE INDEX ON m2_d_entries ((value #>> '{}')) WHERE key = 'p'"
 
 
 def days(text):
@@ -474,6 +494,86 @@ class Firsts:
         return f"(SELECT {by}, {self.r.choice(['max', 'min'])}(t) t, max({by[0]}) m FROM {table}{where} GROUP BY {by}) q", "t", self.r.choice(["t > 500", "t < 20", "g IS NULL", "t IS NULL OR t % 2 = 0"])
 
 
+class Entries:
+    """Conditions on entries of maps, and writes of them."""
+
+    CHECKED = ["m0_m_entries", "m0_s_entries", "m1_m_entries", "m2_d_entries"]
+
+    def __init__(self, rng, times):
+        self.r, self.times = rng, times
+
+    def number(self):
+        return self.r.choice(["x", "x", "y", "w0", "w3", "none"])
+
+    def value(self, table, name, kind):
+        """An expression that reads an entry."""
+        if table == "m2":
+            return {"w0": "z", "w3": "z", "none": "z", "q0": "z"}.get(name, name)
+        return f"{'m' if kind == 'number' else 's'}['{name}']"
+
+    def condition(self, table):
+        r = self.r
+        if r.random() < 0.25:
+            text = self.value(table, r.choice(["p", "p", "q0"]) if table != "m2" else "p", "text")
+            return r.choice([f"{text} = '{r.choice('abcz')}'", f"{text} IN ('a', 'v', NULL)", f"{text} > 'b'", f"{text} IS NOT NULL", f"{text} LIKE 'a%'", f"upper({text}) = 'B'"])
+        if table != "m2" and r.random() < 0.25:
+            asked = [f"m ? '{self.number()}'", f"m ?| ARRAY['{self.number()}', '{self.number()}']", f"m ?& ARRAY['{self.number()}', '{self.number()}']", f"m @> map['{self.number()}' => {r.choice([0, 1, 3, 'NULL::int'])}]",
+                     f"map['x' => {r.randrange(9)}, 'w1' => 2] <@ m"]
+            return f"{r.choice(['', '', 'NOT '])}{r.choice([asked[0], *asked])}"
+        number, n = self.value(table, self.number(), "number"), r.choice([0, 1, 3, 8, 10])
+        other = self.value(table, self.number(), "number")
+        return r.choice([f"{number} = {n}", f"{number} > {n}", f"{number} BETWEEN 2 AND {n}", f"{number} IN (1, {n})", f"{number} IS NOT NULL", f"{number} IS NULL", f"{number} <> {n}",
+                         f"{number} = a", f"{number} = {other}", f"({number} = {n} OR {other} = 1)", f"coalesce({number}, 3) = 3", f"10 / ({number} + 1) < {n}", f"NOT ({number} < {n})", f"{number} % 2 = 0"])
+
+    def conditions(self, table, least=1):
+        return [self.condition(table) if self.r.random() < 0.75 else self.r.choice(["a > 2", "a IS NULL", "k % 2 = 0", "k < 7", "k = 5"]) for _ in range(self.r.choice([1, 1, 2, 3]) if least else 1)]
+
+    def named(self, table):
+        """The table in FROM, now or as of a time, alone or behind a subquery."""
+        time = f" AS OF SYSTEM TIME '{self.r.choice(self.times)}'" if self.times and self.r.random() < 0.2 else ""
+        if table == "m2":
+            inner = f"m2{time} AS m2 (x int, y int, p text, z int)"
+            return inner if self.r.random() < 0.7 else f"(SELECT k, a, x, y, p, z FROM {inner}) m2"
+        return f"{table}{time}" if self.r.random() < 0.7 else f"(SELECT k, a, m, s FROM {table}{time}) {table}"
+
+    def statement(self):
+        r, table = self.r, self.r.choice(["m0", "m1", "m2"])
+        source, where = self.named(table), " AND ".join(self.conditions(table))
+        number, text = self.value(table, self.number(), "number"), self.value(table, "p", "text")
+        whole = "k, a" if table == "m2" else "k, a, m::text, cardinality(s)"
+        return r.choice([
+            lambda: f"SELECT k FROM {source} WHERE {where}", lambda: f"SELECT {whole}, {number} FROM {source} WHERE {where}", lambda: f"SELECT count(*), sum(k), min({number}), max({text}) FROM {source} WHERE {where}",
+            lambda: f"SELECT {text}, count(*), sum({number}) FROM {source} WHERE {where} GROUP BY 1", lambda: f"SELECT k, {number} FROM {source} WHERE {where} ORDER BY {number} {r.choice(['', 'DESC'])}, k LIMIT 4",
+            lambda: f"SELECT k FROM {source} WHERE {where} UNION SELECT k FROM m0 WHERE {' AND '.join(self.conditions('m0'))}", lambda: f"SELECT k, a FROM {source} WHERE {where} ORDER BY k DESC, a LIMIT 3 OFFSET 1",
+            lambda: f"SELECT k, (SELECT count(*) FROM m0 WHERE m0.m['x'] = o.a) FROM (SELECT k, a FROM {source} WHERE {where}) o",
+            lambda: f"SELECT k FROM {source} WHERE {where} AND EXISTS (SELECT FROM m1 o WHERE o.m['x'] = {table}.a AND o.s['p'] > 'a')",
+            lambda: f"SELECT count(*), sum(o.k) FROM m0 o JOIN (SELECT k, a, {number} n FROM {source} WHERE {where}) i ON o.m['{self.number()}'] = i.{r.choice('nak')}",
+            lambda: f"SELECT count(*), sum(i.n), count(o.k) FROM m1 o {r.choice(['LEFT', 'RIGHT', 'FULL'])} JOIN (SELECT k, {number} n FROM {source} WHERE {where}) i ON o.k = i.k WHERE o.m['x'] > 1",
+        ])()
+
+    def partitioned(self):
+        table = self.r.choice(["m0", "m1", "m2"])
+        return self.named(table), "k", self.condition(table)
+
+    def write(self, rows):
+        """A statement that changes rows or entries."""
+        r, table, k, n = self.r, self.r.choice(["m0", "m1", "m2"]), self.r.randrange(1, rows + 3), self.r.randrange(12)
+        where = " AND ".join(self.conditions(table))
+        if table == "m2":
+            typed = "m2 (x int, y int, p text, z int)"
+            return r.choice([f"UPDATE {typed} SET x = {n} WHERE k = {k}", f"UPDATE {typed} SET y = NULL, p = 'b' WHERE {where}", f"DELETE FROM {typed} WHERE k = {k} AND {where}",
+                             f"INSERT INTO m2 (k, a, x int, p text) VALUES ({k}, {n}, {n}, 'c') ON CONFLICT DO NOTHING", f"UPSERT INTO m2 (k, x int) VALUES ({k}, {n})"])
+        key = "k, a" if table == "m0" else "g, k, a"
+        row = f"{k}, {n}" if table == "m0" else f"'{r.choice('abc')}', {k}, {n}"
+        conflict = "(k)" if table == "m0" else "(g, k)"
+        return r.choice([
+            f"UPDATE {table} SET m['{self.number()}'] = {n} WHERE k = {k}", f"UPDATE {table} SET m = m - 'x', s['p'] = 'd' WHERE {where} AND k % 3 = 0", f"UPDATE {table} SET m = map['x' => {n}, 'y' => NULL] WHERE k = {k}",
+            f"UPDATE {table} SET k = k + 100 WHERE k = {k} AND NOT EXISTS (SELECT FROM {table} o WHERE o.k = {k} + 100)", f"DELETE FROM {table} WHERE k = {k}", f"DELETE FROM {table} WHERE {where} AND k % 5 = 0",
+            f"INSERT INTO {table} ({key}, m, s) VALUES ({row}, map['x' => {n}], map['p' => 'a']) ON CONFLICT {conflict} DO UPDATE SET m['x'] = {n}", f"DELETE FROM {table}_m_entries WHERE k = {k} AND key < 'x'",
+            f"UPSERT INTO {table} ({key}, m['y']) VALUES ({row}, {n})", f"INSERT INTO {table}_m_entries SELECT {'k' if table == 'm0' else 'g, k'}, 'y', {n} FROM {table} WHERE k = {k} ON CONFLICT DO NOTHING",
+        ])
+
+
 class Run:
     def __init__(self, side, options):
         self.side, self.options, self.variants = side, options, variants()
@@ -482,10 +582,10 @@ class Run:
 
     def prepare(self):
         base = f"self_{self.options.seed}"
-        self.schemas = {}
+        self.schemas, self.times = {}, []
         self.side.run("SET statement_timeout = '120s'")
         for name, setup in (("queries", [s.replace("{schema}", "x") for s in random_queries.SETUP[3:]]), ("few", list(filled(13, 7))), ("many", list(filled(self.options.rows, 2000))),
-                            ("firsts", list(grouped(self.options.rows)))):
+                            ("firsts", list(grouped(self.options.rows))), ("entries", list(mapped(60)))):
             for kind in ("analyzed", "plain"):
                 schema = self.schemas[name, kind] = f"{base}_{name}_{kind}"
                 for sql in [f"DROP SCHEMA IF EXISTS {schema} CASCADE", f"CREATE SCHEMA {schema}", f"SET search_path = {schema}", *setup, *(["ANALYZE"] if kind == "analyzed" else [])]:
@@ -568,10 +668,27 @@ class Run:
         if self.differ(counted, valued):
             self.found(n, "NoREC", f"SELECT count(*) FROM {source} WHERE {condition}", counted, valued)
 
+    def write(self, n, rng, schemas, make):
+        """Changes both copies of the tables with maps alike, notes the time, and asks now and then whether their indexes are right."""
+        if rng.random() < 0.3:
+            sql = make.write(60)
+            answers = []
+            for path in (schemas["plain"], schemas["analyzed"]):
+                self.ask(f"SET search_path = {path}")
+                answers.append(self.ask(sql))
+            if self.differ(*answers):
+                self.found(n, "write", sql, *answers)
+            self.times = [*self.times[-5:], self.ask("SELECT clock_timestamp()")[1][0][0]]
+        if rng.random() < 0.03:
+            for table in make.CHECKED:
+                checked = self.ask(f"CHECK TABLE {table}")
+                if self.differ(checked, ("00000", [], "")):
+                    self.found(n, "CHECK TABLE", table, ("00000", [], ""), checked)
+
     def statement(self, n):
         rng = random.Random(f"{self.options.seed}/{n}")
         kind = self.options.only or rng.choices(list(KINDS), KINDS.values())[0]
-        size = kind if kind in ("queries", "firsts") else "many" if rng.random() < MANY else "few"
+        size = kind if kind in ("queries", "firsts", "entries") else "many" if rng.random() < MANY else "few"
         schemas = {state: self.schemas[size, state] for state in ("analyzed", "plain")}
         self.path = schemas["analyzed"]
         self.side.run(f"SET search_path = {self.path}")
@@ -581,7 +698,11 @@ class Run:
             if isinstance(made, str):
                 self.vary(n, schemas, made, ordered)
             return
-        make = {"joins": Joins, "shapes": Shapes, "conditions": Conditions, "groups": Groups, "firsts": Firsts}[kind](rng, size == "many")
+        if kind == "entries":
+            make = Entries(rng, self.times)
+            self.write(n, rng, schemas, make)
+        else:
+            make = {"joins": Joins, "shapes": Shapes, "conditions": Conditions, "groups": Groups, "firsts": Firsts}[kind](rng, size == "many")
         if rng.random() < 0.25:
             self.partition(n, *make.partitioned())
         else:

@@ -8,12 +8,24 @@ use super::work::{FoundIndex, Work, folded, undefined_relation};
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_sql::bind::scope::Clause;
 use stoa_sql::bind::{bind_stored_expr, fold};
+use stoa_sql::catalog::deparse::quote_name;
 use stoa_sql::fulltext::settings::{SHARDS, Settings};
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{CreateIndex, IndexElement, ReindexTarget};
 use stoa_table::TableId;
 use stoa_table::catalog::{FULLTEXT_METHOD, GIN_METHOD, IndexDescriptor, IndexKey, IndexPart, IndexState, Oid, Relation, TableDescriptor};
 use stoa_table::txn::TableLockMode;
+
+/// 42703: a part of an index that is no column.
+fn no_column(table: &TableDescriptor, name: &str) -> PgError {
+    let error = PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"));
+    match table.dynamic_column() {
+        Some(_) => {
+            error.hint(format!("An undeclared column is named with its type: CREATE INDEX ON {} ({name} text).", quote_name(&table.name)))
+        }
+        None => error,
+    }
+}
 
 /// The table that an index is made on: a table, or the one that holds a materialized view's rows.
 fn indexed_table(work: Work<'_>, name: &ObjectName) -> PgResult<TableDescriptor> {
@@ -47,8 +59,8 @@ fn indexed_table(work: Work<'_>, name: &ObjectName) -> PgResult<TableDescriptor>
     }
 }
 
-/// CREATE INDEX.
-pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<String> {
+/// CREATE INDEX, of rows.
+pub(super) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<String> {
     const TAG: &str = "CREATE INDEX";
     let table = indexed_table(work, &create.table)?;
     let method = create.method.as_deref().unwrap_or("btree");
@@ -116,9 +128,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
         let nulls_first = element.nulls_first.unwrap_or(element.descending);
         let (key, ty) = match column_of(expr) {
             Some(name) => {
-                let column = table.column_by_name(&name).ok_or_else(|| {
-                    PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")).at(work.position(expr))
-                })?;
+                let column = table.column_by_name(&name).ok_or_else(|| no_column(&table, &name).at(work.position(expr)))?;
                 (IndexKey::Column(column.id), column.ty.clone())
             }
             None => {

@@ -15,6 +15,7 @@ mod data_time;
 mod database;
 mod dependency;
 mod dynamic;
+mod entry_index;
 #[cfg(test)]
 mod epoch_tests;
 pub(crate) mod expiry;
@@ -97,7 +98,7 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
             Ddl::CreateTable(create) => table::create(work, create).await,
             Ddl::CreateTableAs(create) => table::create_as(work, create, None).await,
             Ddl::CreateView(create) => view::create(work, create).await,
-            Ddl::CreateIndex(create) => index::create(work, create).await,
+            Ddl::CreateIndex(create) => entry_index::create(work, create).await,
             Ddl::CreateSequence(create) => sequence::create(work, create).await,
             Ddl::Alter { kind, name, if_exists, actions } => alter::alter(work, *kind, name, *if_exists, actions).await,
             Ddl::AlterSequence { name, if_exists, options } => sequence::alter(work, name, *if_exists, options).await,

@@ -10,6 +10,7 @@ use stoa_sql::catalog::acl_text::acl_texts;
 use stoa_sql::catalog::names::{RULE_BIT, role_name};
 use stoa_table::catalog::ColumnDescriptor;
 use stoa_table::catalog::ColumnId;
+use stoa_table::catalog::ForeignKeyDescriptor;
 use stoa_table::catalog::IndexDescriptor;
 use stoa_table::catalog::IndexKey;
 use stoa_table::catalog::RightsOf;
@@ -181,14 +182,19 @@ pub fn storage_options(options: &[(String, String)]) -> V {
     if texts.is_empty() { V::Null } else { V::Texts(texts) }
 }
 
+/// The foreign keys of a table that somebody has made: that by which a table of entries belongs to its table is part of the map.
+pub fn foreign_keys(table: &TableDescriptor) -> &[ForeignKeyDescriptor] {
+    if table.entries_of.is_some() { &[] } else { &table.foreign_keys }
+}
+
 /// The tables to which foreign keys refer.
 pub fn referenced_tables(ctx: &StatementContext) -> HashSet<u32> {
-    tables(ctx).iter().flat_map(|t| t.foreign_keys.iter().map(|f| f.referenced_table)).collect()
+    tables(ctx).iter().flat_map(|t| foreign_keys(t).iter().map(|f| f.referenced_table)).collect()
 }
 
 /// Whether PostgreSQL would have triggers on a table: both sides of a foreign key do, and psql looks for keys where they are.
 pub fn has_triggers(table: &TableDescriptor, referenced: &HashSet<u32>) -> bool {
-    !table.foreign_keys.is_empty() || referenced.contains(&table.oid)
+    !foreign_keys(table).is_empty() || referenced.contains(&table.oid)
 }
 
 /// The OID of the rule that makes a relation a view.

@@ -239,7 +239,7 @@ impl Binder<'_> {
     }
 
     /// `left op ANY (ARRAY[elements])`.
-    fn any_array(&mut self, left: Expr, op: &str, elements: Vec<Expr>, element: &SqlType, all: bool) -> PgResult<Expr> {
+    pub(super) fn any_array(&mut self, left: Expr, op: &str, elements: Vec<Expr>, element: &SqlType, all: bool) -> PgResult<Expr> {
         let array_type = SqlType { typmod: -1, ..element.array_of() };
         let array = Expr::new(ExprKind::Array(elements), array_type);
         self.quantify(left, op, array, all)

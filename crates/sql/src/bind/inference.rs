@@ -129,7 +129,7 @@ fn found(given: &Inference) -> PgResult<Vec<u32>> {
 }
 
 /// Whether each part of `wanted` is a part of `given`.
-fn implies(given: &Expr, wanted: &Expr) -> bool {
+pub(super) fn implies(given: &Expr, wanted: &Expr) -> bool {
     fn parts(e: &Expr) -> &[Expr] {
         match &e.kind {
             ExprKind::And(list) => list,

@@ -36,6 +36,7 @@ const EQUAL: u32 = u32::MAX - 16;
 const UNEQUAL: u32 = u32::MAX - 17;
 const SET: u32 = u32::MAX - 18;
 const UNTIL: u32 = u32::MAX - 19;
+const CONTAINS_ANY: u32 = u32::MAX - 21;
 
 /// What an expression does with a column of maps that is stored.
 pub(super) enum Use<'e> {
@@ -43,6 +44,7 @@ pub(super) enum Use<'e> {
     Whole(&'e [Expr]),
     Get(&'e [Expr], &'e Expr),
     Contains(&'e [Expr], &'e Expr),
+    ContainsAny(&'e [Expr], &'e [Expr]),
     Size(&'e [Expr]),
 }
 
@@ -68,14 +70,24 @@ pub(super) fn use_of(e: &Expr) -> Option<Use<'_>> {
     match (oid, args.get(1)) {
         (GET, Some(key)) => Some(Use::Get(of, key)),
         (CONTAINS, Some(key)) => Some(Use::Contains(of, key)),
+        (CONTAINS_ANY, Some(_)) => Some(Use::ContainsAny(of, args.get(1..)?)),
         (SIZE, None) => Some(Use::Size(of)),
         _ => None,
     }
 }
 
+/// Whether an expression reads a part of the map that is its first argument.
+pub(super) fn reads_part(e: &Expr) -> bool {
+    call_of(e).is_some_and(|(oid, _)| matches!(oid, GET | CONTAINS | CONTAINS_ANY | SIZE))
+}
+
+pub(super) fn is_each(set: &SetExpr) -> bool {
+    set.func.0.oid == EACH
+}
+
 /// The stored column whose entries `each` gives.
 pub(super) fn entries_of(set: &SetExpr) -> Option<&[Expr]> {
-    if set.func.0.oid == EACH { stored_args(set.args.first()?) } else { None }
+    if is_each(set) { stored_args(set.args.first()?) } else { None }
 }
 
 /// A column of maps, of the row whose key columns `id_of` gives.
@@ -178,6 +190,13 @@ pub(super) fn map_type(key: &SqlType, value: &SqlType) -> PgResult<SqlType> {
             .hint(format!("Values are of the types {}, without modifiers.", listed(&MAP_VALUES))));
     }
     Ok(SqlType::new(PgType::Map(Box::new(key.ty.clone()), Box::new(value.ty.clone()))))
+}
+
+/// Whether a stored map has an entry with any of some keys.
+pub(super) fn any_key(map: Expr, keys: Vec<Expr>) -> Expr {
+    let kernel: stoa_pg::args::Kernel = Arc::new(|_, _| Err(PgError::internal("keys were looked for in a map as a whole")));
+    let args = [map].into_iter().chain(keys).collect();
+    scalar(CONTAINS_ANY, "map_contains_any_key", kernel, args, SqlType::new(PgType::Bool))
 }
 
 /// The types of a map's keys and values.
@@ -302,12 +321,15 @@ impl Binder<'_> {
         }))
     }
 
-    /// `left operator right` where the left side is a map; `None` if maps have no such operator.
+    /// `left operator right` where a side is a map; `None` if maps have no such operator.
     pub(super) fn map_operator(&mut self, name: &str, left: &Expr, right: &Expr) -> PgResult<Option<Expr>> {
         let is_literal = left.ty.ty == PgType::Unknown && matches!(name, "=" | "<>" | "||");
         if is_literal && parts(&right.ty.ty).is_some() {
             let left = self.coerce(left.clone(), &right.ty.clone(), CastContext::Implicit)?;
             return self.map_operator(name, &left, right);
+        }
+        if matches!(name, "@>" | "<@" | "?|" | "?&") {
+            return self.map_compared(name, left, right);
         }
         if parts(&left.ty.ty).is_none() {
             return Ok(None);

@@ -3,10 +3,12 @@
 //! One entry is a point of the table of entries, all entries of a row a range behind the row's key; `each` in FROM is a join with that
 //! table, so that conditions and orders of its keys are ranges and orders of the table's. Comes last, when a statement is whole.
 
-use super::map::{Use, entries_of, stored_args, use_of};
+use super::map::{Use, entries_of, is_each, reads_part, stored_args, use_of};
 use super::{Binder, expr::and};
+use crate::typed::barrier::tells_nothing;
+use crate::typed::pull_up;
 use crate::typed::tree::{
-    AggregateExpr, BoundBody, ColId, Cte, CteBody, Expr, ExprKind, FuncRef, JoinKind, Mutation, Output, Query, Rel, TableScan,
+    AggregateExpr, Bound, BoundBody, ColId, CteBody, Expr, ExprKind, FuncRef, JoinKind, Mutation, Output, Query, Rel, TableScan,
 };
 use crate::typed::walk;
 use datafusion_common::ScalarValue;
@@ -15,48 +17,65 @@ use std::sync::Arc;
 use stoa_pg::registry::Registry;
 use stoa_pg::types::RecordType;
 use stoa_pg::{PgError, PgResult, PgType, SqlType};
+use stoa_table::catalog::TableDescriptor;
 
 /// A scan of the entries of maps.
-struct EntryScan {
+pub(super) struct EntryScan {
     scan: TableScan,
     /// That the entries are those of the row.
     condition: Expr,
-    key: Expr,
-    value: Expr,
+    pub key: Expr,
+    pub value: Expr,
+}
+
+impl EntryScan {
+    pub(super) fn table(&self) -> &TableDescriptor {
+        &self.scan.table
+    }
 }
 
 impl Binder<'_> {
     /// Reads the maps of a statement.
-    pub(super) fn read_maps(&mut self, body: &mut BoundBody) -> PgResult<()> {
+    pub(super) fn read_maps(&mut self, bound: &mut Bound) -> PgResult<()> {
         if !self.has_maps {
             return Ok(());
         }
-        let mut ctes = std::mem::take(&mut self.ctes);
-        let used = Used::of(&ctes, body);
-        self.used = used;
-        for cte in &mut ctes {
+        let passed = Passed::of(bound);
+        pull_up::write_out(self.ctx.eval, bound, &|id, e| passed.is_read_in_parts(id, e));
+        self.used = Used::of(bound);
+        for cte in &mut bound.ctes {
             match &mut cte.body {
-                CteBody::Query(rel) => self.maps_in(rel)?,
+                CteBody::Query(rel) => self.maps_in_root(rel)?,
                 CteBody::Mutation(mutation) => self.maps_in_mutation(mutation)?,
             }
         }
-        self.ctes = ctes;
-        match body {
-            BoundBody::Query(query) => self.maps_in(&mut query.rel),
+        match &mut bound.body {
+            BoundBody::Query(query) => self.maps_in_root(&mut query.rel),
             BoundBody::Mutation(mutation) => self.maps_in_mutation(mutation),
         }
     }
 
+    fn maps_in_root(&mut self, rel: &mut Rel) -> PgResult<()> {
+        self.join_entries(rel)?;
+        self.maps_in(rel)
+    }
+
     fn maps_in_mutation(&mut self, mutation: &mut Mutation) -> PgResult<()> {
-        self.maps_in(&mut mutation.source)?;
-        walk::mutation_exprs_mut(mutation).into_iter().try_for_each(|e| self.maps_in_expr(e))
+        self.maps_in_root(&mut mutation.source)?;
+        for e in walk::mutation_exprs_mut(mutation) {
+            self.join_in_subqueries(e)?;
+            self.maps_in_expr(e)?;
+        }
+        Ok(())
     }
 
     fn maps_in(&mut self, rel: &mut Rel) -> PgResult<()> {
         crate::typed::deeper(|| {
             self.entries_joined(rel)?;
             if let Some(entries) = self.entries_from(rel)? {
-                *rel = Rel::Filter { input: Box::new(Rel::Scan(Box::new(entries.scan))), predicate: entries.condition };
+                let secured = self.hides_rows(&entries.scan.table);
+                let of_row = Rel::Filter { input: Box::new(Rel::Scan(Box::new(entries.scan))), predicate: entries.condition };
+                *rel = if secured { self.barrier(of_row) } else { of_row };
             }
             for e in walk::exprs_mut(rel) {
                 self.maps_in_expr(e)?;
@@ -79,8 +98,29 @@ impl Binder<'_> {
         if !*lateral || !used.iter().all(|id| given.contains(id)) {
             return Ok(());
         }
-        let Some(mut entries) = self.entries_from(right)? else { return Ok(()) };
-        if let (Rel::Scan(row), JoinKind::Inner) = (&**left, *kind)
+        let Some(entries) = self.entries_from(right)? else { return Ok(()) };
+        let secured = self.hides_rows(&entries.scan.table);
+        // What tells of entries is asked of those of the rows that are seen.
+        let mut above = None;
+        if secured && on.as_ref().is_some_and(|on| !tells_nothing(self.ctx.eval, on)) {
+            if *kind == JoinKind::Left {
+                return Ok(());
+            }
+            above = on.take();
+        }
+        let (rows, kind, on) = (std::mem::replace(&mut **left, Rel::One), *kind, on.take());
+        let joined = self.beside(rows, entries, kind, on, true);
+        let joined = if secured { self.barrier(joined) } else { joined };
+        *rel = match above {
+            Some(predicate) => Rel::Filter { input: Box::new(joined), predicate },
+            None => joined,
+        };
+        Ok(())
+    }
+
+    /// Rows and their entries, side by side; the entries `alone` if that may be, where nothing else is asked of the rows.
+    pub(super) fn beside(&self, rows: Rel, mut entries: EntryScan, kind: JoinKind, on: Option<Expr>, alone: bool) -> Rel {
+        if let (Rel::Scan(row), JoinKind::Inner, true) = (&rows, kind, alone)
             && self.is_known_by_entries(row, &entries.scan)
         {
             let key = row.table.key_columns().filter_map(|part| row.columns.iter().find(|(id, _)| *id == part.column));
@@ -88,16 +128,19 @@ impl Binder<'_> {
                 *col = *of_row;
             }
             let scan = Rel::Scan(Box::new(entries.scan));
-            *rel = match on.take() {
+            return match on {
                 Some(predicate) => Rel::Filter { input: Box::new(scan), predicate },
                 None => scan,
             };
-            return Ok(());
         }
-        **right = Rel::Scan(Box::new(entries.scan));
-        *on = Some(and([entries.condition].into_iter().chain(on.take()).collect()));
-        *lateral = false;
-        Ok(())
+        let on = Some(and([entries.condition].into_iter().chain(on).collect()));
+        Rel::Join { left: Box::new(rows), right: Box::new(Rel::Scan(Box::new(entries.scan))), kind, on, lateral: false }
+    }
+
+    /// Whether policies may hide rows that have entries in a table: who asks for these must not learn of the others.
+    pub(super) fn hides_rows(&self, entries: &TableDescriptor) -> bool {
+        let owner = entries.entries_of.and_then(|(owner, _)| self.ctx.catalog.shared_table(owner));
+        owner.is_none_or(|owner| owner.row_security.enabled)
     }
 
     /// Whether all that a statement wants of a table's rows is in the entries that belong to them: no entry is without its row.
@@ -145,6 +188,15 @@ impl Binder<'_> {
         }
         let Some(of) = use_of(e) else { return Ok(None) };
         Ok(Some(match of {
+            Use::ContainsAny(args, keys) => {
+                let entries = self.entries(args, None)?;
+                let ty = entries.key.ty.clone();
+                let own = self.any_array(entries.key, "=", keys.to_vec(), &ty, false)?;
+                let predicate = and(vec![entries.condition, own]);
+                let rel = Rel::Filter { input: Box::new(Rel::Scan(Box::new(entries.scan))), predicate };
+                let query = Box::new(Query { rel, outputs: vec![output("value", &entries.value)?] });
+                Expr::new(ExprKind::Exists(query), e.ty.clone())
+            }
             Use::Get(args, key) | Use::Contains(args, key) => {
                 let mut key = key.clone();
                 self.maps_in_expr(&mut key)?;
@@ -210,7 +262,7 @@ impl Binder<'_> {
     }
 
     /// A scan of the entries that belong to a stored map, its key and value under `ids` if there are some.
-    fn entries(&mut self, args: &[Expr], ids: Option<(ColId, ColId)>) -> PgResult<EntryScan> {
+    pub(super) fn entries(&mut self, args: &[Expr], ids: Option<(ColId, ColId)>) -> PgResult<EntryScan> {
         let [Expr { kind: ExprKind::Const(ScalarValue::UInt32(Some(oid))), .. }, time, row @ ..] = args else {
             return Err(PgError::internal("a column of maps without a table of entries"));
         };
@@ -260,15 +312,15 @@ pub(super) struct Used {
 }
 
 impl Used {
-    fn of(ctes: &[Cte], body: &BoundBody) -> Self {
+    fn of(bound: &Bound) -> Self {
         let mut used = Self::default();
-        for cte in ctes {
+        for cte in &bound.ctes {
             match &cte.body {
                 CteBody::Query(rel) => used.add(rel),
                 CteBody::Mutation(mutation) => used.add_mutation(mutation),
             }
         }
-        match body {
+        match &bound.body {
             BoundBody::Query(query) => {
                 used.add(&query.rel);
                 used.columns.extend(query.outputs.iter().map(|output| output.col));
@@ -304,6 +356,119 @@ impl Used {
         self.columns.extend(columns);
         // Outputs of subqueries.
         walk::visit_subqueries(e, &mut |query| self.columns.extend(query.outputs.iter().map(|output| output.col)));
+    }
+}
+
+/// What a statement asks of columns that projections pass on.
+#[derive(Default)]
+struct Passed {
+    /// Columns of which not only single entries, the number of entries, or the rows of `each` are asked.
+    whole: HashSet<ColId>,
+    /// Columns that stand in conditions.
+    asked: HashSet<ColId>,
+    /// Columns under other ids.
+    renamed: Vec<(ColId, ColId)>,
+}
+
+impl Passed {
+    fn of(bound: &Bound) -> Self {
+        let mut passed = Self::default();
+        for cte in &bound.ctes {
+            match &cte.body {
+                CteBody::Query(rel) => {
+                    passed.add(rel);
+                    passed.whole.extend(cte.columns.iter().map(|(id, _)| *id));
+                }
+                CteBody::Mutation(mutation) => passed.add_mutation(mutation),
+            }
+        }
+        match &bound.body {
+            BoundBody::Query(query) => {
+                passed.add(&query.rel);
+                passed.whole.extend(query.outputs.iter().map(|output| output.col));
+            }
+            BoundBody::Mutation(mutation) => passed.add_mutation(mutation),
+        }
+        // A column under another id comes before what it is a column of.
+        for (id, of) in std::mem::take(&mut passed.renamed) {
+            for set in [&mut passed.whole, &mut passed.asked] {
+                if set.contains(&id) {
+                    set.insert(of);
+                }
+            }
+        }
+        passed
+    }
+
+    fn add_mutation(&mut self, mutation: &Mutation) {
+        self.add(&mutation.source);
+        let given = walk::given_columns(&mutation.source);
+        self.whole.extend(given);
+        walk::mutation_exprs(mutation).into_iter().for_each(|e| self.add_expr(e, false));
+    }
+
+    fn add(&mut self, rel: &Rel) {
+        walk::visit_all(rel, &mut |node| {
+            let asks = matches!(node, Rel::Filter { .. } | Rel::Join { .. });
+            match node {
+                Rel::Project { exprs, .. } => {
+                    for (id, e) in exprs {
+                        match e.kind {
+                            ExprKind::Column(of) if of == *id => {}
+                            ExprKind::Column(of) => self.renamed.push((*id, of)),
+                            _ => self.add_expr(e, false),
+                        }
+                    }
+                }
+                Rel::ProjectSet { sets, .. } => {
+                    for (_, set) in sets {
+                        let skipped = usize::from(is_each(set) && matches!(set.args.first().map(|e| &e.kind), Some(ExprKind::Column(_))));
+                        set.args.iter().skip(skipped).for_each(|e| self.add_expr(e, false));
+                    }
+                }
+                _ => walk::exprs_of(node).into_iter().for_each(|e| self.add_expr(e, asks)),
+            }
+            match node {
+                Rel::SetOp { left_columns, right_columns, .. } => self.whole.extend(left_columns.iter().chain(right_columns)),
+                Rel::Recursive { base_columns, step_columns, .. } => self.whole.extend(base_columns.iter().chain(step_columns)),
+                Rel::Distinct { columns, .. } => self.whole.extend(columns.iter().map(|(id, _)| *id)),
+                Rel::CteScan { columns, .. } => self.whole.extend(columns.iter().map(|(_, id, _)| *id)),
+                _ => {}
+            }
+        });
+    }
+
+    fn add_expr(&mut self, e: &Expr, asks: bool) {
+        if let ExprKind::Column(id) = e.kind {
+            self.whole.insert(id);
+            self.asked.extend(asks.then_some(id));
+        }
+        let skipped = usize::from(reads_part(e) && matches!(e.children().first().map(|e| &e.kind), Some(ExprKind::Column(_))));
+        e.children().into_iter().skip(skipped).for_each(|child| self.add_expr(child, asks));
+        match &e.kind {
+            ExprKind::ScalarSubquery(query)
+            | ExprKind::Exists(query)
+            | ExprKind::ArraySubquery(query)
+            | ExprKind::AnyQuery { query, .. } => {
+                self.whole.extend(query.outputs.iter().map(|output| output.col));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a column of a projection is better computed where it is used: of a map only parts are asked for, or a condition asks for what
+    /// is made of single entries, which the planner can then go by.
+    fn is_read_in_parts(&self, id: ColId, e: &Expr) -> bool {
+        if stored_args(e).is_some() {
+            return !self.whole.contains(&id);
+        }
+        let (mut stored, mut parts) = (0, 0);
+        e.any(&mut |part| {
+            stored += usize::from(stored_args(part).is_some());
+            parts += usize::from(matches!(use_of(part), Some(Use::Get(..) | Use::Contains(..))));
+            false
+        });
+        stored > 0 && stored == parts && self.asked.contains(&id)
     }
 }
 

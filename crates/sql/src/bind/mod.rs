@@ -27,6 +27,8 @@ mod insert;
 pub mod literal;
 mod locking;
 mod map;
+mod map_compare;
+mod map_joins;
 mod map_reads;
 mod merge;
 pub mod operator_class;
@@ -545,7 +547,22 @@ impl<'a> Binder<'a> {
 
     fn finish(mut self, mut body: BoundBody) -> PgResult<Bound> {
         self.apply_policies(&mut body)?;
-        self.read_maps(&mut body)?;
+        let mut bound = Bound {
+            ctes: std::mem::take(&mut self.ctes),
+            body,
+            params: Vec::new(),
+            uses: Vec::new(),
+            accesses: Vec::new(),
+            functions: Vec::new(),
+            schemas: Vec::new(),
+            warnings: Vec::new(),
+            names_cursor: self.names_cursor,
+            loads: self.loads,
+            unpopulated: self.unpopulated.take(),
+            policies_of: self.policies_of,
+        };
+        with::inline_ctes(&mut bound, self.next_col, &self.materialized, &self.not_materialized);
+        self.read_maps(&mut bound)?;
         let unknown =
             |code: SqlState, index: usize| PgError::new(code, format!("could not determine data type of parameter ${}", index + 1));
         // How many of a parameter's places say nothing of its type.
@@ -554,38 +571,22 @@ impl<'a> Binder<'a> {
         if let Some(index) = self.unlearned.iter().find(|index| silent(**index) < uses(**index)) {
             return Err(unknown(SqlState(*b"42P08"), *index));
         }
-        let mut params = Vec::with_capacity(self.params.len());
         for (index, param) in self.params.iter().enumerate() {
             match param {
-                Some(ty) if silent(index) == 0 => params.push(ty.clone()),
+                Some(ty) if silent(index) == 0 => bound.params.push(ty.clone()),
                 _ => return Err(unknown(SqlState::INDETERMINATE_DATATYPE, index)),
             }
         }
-        let (eval, barred) = (self.ctx.eval, self.barred);
-        let uses = self.uses.into_iter().map(|(relation, columns)| Dependency { relation, columns }).collect();
-        let (accesses, functions, schemas) = self.accesses.finish();
-        let mut bound = Bound {
-            ctes: self.ctes,
-            body,
-            params,
-            uses,
-            accesses,
-            functions,
-            schemas,
-            warnings: self.hints.into_warnings(),
-            names_cursor: self.names_cursor,
-            loads: self.loads,
-            unpopulated: self.unpopulated,
-            policies_of: self.policies_of,
-        };
-        with::inline_ctes(&mut bound, self.next_col, &self.materialized, &self.not_materialized);
         if self.full_joins {
             outer_join::check(&mut bound)?;
         }
-        crate::typed::pull_up::pull_up(eval, &mut bound);
-        if barred {
-            crate::typed::barrier::let_through(eval, &mut bound);
+        crate::typed::pull_up::pull_up(self.ctx.eval, &mut bound);
+        if self.barred {
+            crate::typed::barrier::let_through(self.ctx.eval, &mut bound);
         }
+        bound.uses = self.uses.into_iter().map(|(relation, columns)| Dependency { relation, columns }).collect();
+        (bound.accesses, bound.functions, bound.schemas) = self.accesses.finish();
+        bound.warnings = self.hints.into_warnings();
         Ok(bound)
     }
 

@@ -27,24 +27,34 @@ type Meanings = HashMap<ColId, Expr>;
 
 /// Writes such columns out in a statement.
 pub fn pull_up(eval: &EvalContext, bound: &mut Bound) {
-    let pull = PullUp { eval };
-    for cte in &mut bound.ctes {
-        match &mut cte.body {
-            CteBody::Query(rel) => pull.closed(rel),
-            CteBody::Mutation(mutation) => pull.mutation(mutation),
-        }
-    }
-    match &mut bound.body {
-        BoundBody::Query(query) => pull.closed(&mut query.rel),
-        BoundBody::Mutation(mutation) => pull.mutation(mutation),
-    }
+    PullUp { eval, only: None }.all(bound);
+}
+
+/// Writes columns of projections out where they are used, of which `only` is true, and does nothing else.
+pub fn write_out(eval: &EvalContext, bound: &mut Bound, only: &dyn Fn(ColId, &Expr) -> bool) {
+    PullUp { eval, only: Some(only) }.all(bound);
 }
 
 struct PullUp<'a> {
     eval: &'a EvalContext,
+    /// The columns that are meant, where it is not those that may raise.
+    only: Option<&'a dyn Fn(ColId, &Expr) -> bool>,
 }
 
 impl PullUp<'_> {
+    fn all(&self, bound: &mut Bound) {
+        for cte in &mut bound.ctes {
+            match &mut cte.body {
+                CteBody::Query(rel) => self.closed(rel),
+                CteBody::Mutation(mutation) => self.mutation(mutation),
+            }
+        }
+        match &mut bound.body {
+            BoundBody::Query(query) => self.closed(&mut query.rel),
+            BoundBody::Mutation(mutation) => self.mutation(mutation),
+        }
+    }
+
     fn mutation(&self, mutation: &mut Mutation) {
         self.closed(&mut mutation.source);
         let conditions: Vec<&mut Expr> = match &mut mutation.kind {
@@ -53,9 +63,13 @@ impl PullUp<'_> {
             _ => Vec::new(),
         };
         let checks = mutation.checks.checks.iter_mut().map(|check| &mut check.condition);
-        conditions.into_iter().chain(checks).for_each(|condition| as_test(self.eval, condition));
+        if self.only.is_none() {
+            conditions.into_iter().chain(checks).for_each(|condition| as_test(self.eval, condition));
+        }
         for e in walk::mutation_exprs_mut(mutation) {
-            super::branches::tell(self.eval, e);
+            if self.only.is_none() {
+                super::branches::tell(self.eval, e);
+            }
             walk::subqueries_mut(e, &mut |query| self.closed(&mut query.rel));
         }
     }
@@ -85,7 +99,7 @@ impl PullUp<'_> {
                 Meanings::new()
             }
         };
-        let condition = matches!(rel, Rel::Filter { .. } | Rel::Join { .. });
+        let condition = self.only.is_none() && matches!(rel, Rel::Filter { .. } | Rel::Join { .. });
         for e in walk::exprs_mut(rel) {
             if condition && is_conjunction(e) {
                 let mut parts = Vec::new();
@@ -97,6 +111,7 @@ impl PullUp<'_> {
             }
             match &mut e.kind {
                 // Conjuncts without subqueries come first by themselves.
+                _ if self.only.is_some() => {}
                 ExprKind::And(parts) if condition => parts.iter_mut().for_each(|part| super::branches::tell(self.eval, part)),
                 _ => super::branches::tell(self.eval, e),
             }
@@ -118,7 +133,7 @@ impl PullUp<'_> {
 
     /// What columns of a projection stand for; what that reads is passed through it.
     fn of_projection(&self, input: &Rel, exprs: &mut Vec<(ColId, Expr)>) -> Meanings {
-        let meanings: Meanings = exprs.iter().filter(|(_, e)| self.moves(e)).map(|(id, e)| (*id, e.clone())).collect();
+        let meanings: Meanings = exprs.iter().filter(|(id, e)| self.moves(*id, e)).map(|(id, e)| (*id, e.clone())).collect();
         if meanings.is_empty() {
             return meanings;
         }
@@ -185,13 +200,16 @@ impl PullUp<'_> {
         }
     }
 
-    fn moves(&self, e: &Expr) -> bool {
+    fn moves(&self, id: ColId, e: &Expr) -> bool {
         let mut nodes = 0;
         e.any(&mut |_| {
             nodes += 1;
             nodes > MOST_NODES
         });
-        nodes <= MOST_NODES && walk::is_plain(e) && !walk_volatile(e) && may_raise(self.eval, e)
+        nodes <= MOST_NODES
+            && walk::is_plain(e)
+            && !walk_volatile(e)
+            && self.only.map_or_else(|| may_raise(self.eval, e), |only| only(id, e))
     }
 }
 

@@ -18,7 +18,7 @@ mod view_table_usage;
 mod views;
 
 use super::builder::V;
-use super::objects::schema_of;
+use super::objects::{foreign_keys, schema_of};
 use crate::environment::StatementContext;
 use stoa_sql::definition::updatable::Names;
 use stoa_table::catalog::{IndexKey, Relation, TableDescriptor, ViewDescriptor};
@@ -144,7 +144,7 @@ fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
             });
         }
     }
-    for k in &table.foreign_keys {
+    for k in foreign_keys(table) {
         out.push(Constraint {
             name: k.name.name.clone(),
             kind: "FOREIGN KEY",

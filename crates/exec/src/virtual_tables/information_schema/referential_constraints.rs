@@ -1,7 +1,7 @@
 //! `referential_constraints`: the foreign keys, with the keys that they refer to.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{schema_of, tables};
+use super::super::objects::{foreign_keys, schema_of, tables};
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_table::catalog::{ForeignKeyAction, IndexKey, TableDescriptor};
@@ -18,7 +18,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         })
     };
     for table in tables(ctx) {
-        for key in &table.foreign_keys {
+        for key in foreign_keys(&table) {
             let referenced = ctx.catalog.table(key.referenced_table);
             let unique = referenced.and_then(|r| unique_name(r, &key.referenced_columns));
             t.row(vec![

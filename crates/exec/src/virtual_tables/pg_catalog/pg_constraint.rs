@@ -1,7 +1,7 @@
 //! `pg_constraint`: keys, unique and foreign keys, CHECKs.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{primary_index_oid, referenced_index, tables_among};
+use super::super::objects::{foreign_keys, primary_index_oid, referenced_index, tables_among};
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_table::catalog::{ForeignKeyAction, IndexKey};
@@ -74,7 +74,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 ],
             );
         }
-        for key in &table.foreign_keys {
+        for key in foreign_keys(&table) {
             let referenced = ctx.catalog.table(key.referenced_table);
             let index = referenced.map_or(0, |r| referenced_index(r, &key.referenced_columns));
             let set: Vec<i16> = key.on_delete_columns.iter().map(|c| c.0 as i16).collect();

@@ -2,7 +2,7 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::{
-    PG_ATTRDEF, PG_CLASS, PG_CONSTRAINT, PG_DEFAULT_ACL, PG_NAMESPACE, PG_POLICY, PG_REWRITE, PG_TYPE, attrdef_oid, indexed,
+    PG_ATTRDEF, PG_CLASS, PG_CONSTRAINT, PG_DEFAULT_ACL, PG_NAMESPACE, PG_POLICY, PG_REWRITE, PG_TYPE, attrdef_oid, foreign_keys, indexed,
     primary_index_oid, referenced_index, rule_oid,
 };
 use crate::environment::StatementContext;
@@ -77,7 +77,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 edge((PG_CONSTRAINT, check.name.oid), (PG_CLASS, owner.oid, number), "n");
             }
         }
-        for key in &table.foreign_keys {
+        for key in foreign_keys(table) {
             for number in columns(&key.columns) {
                 edge((PG_CONSTRAINT, key.name.oid), (PG_CLASS, owner.oid, number), "a");
             }

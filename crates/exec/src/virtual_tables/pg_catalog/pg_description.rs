@@ -1,7 +1,7 @@
 //! `pg_description`: comments on objects.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{PG_CLASS, PG_CONSTRAINT, PG_NAMESPACE, PG_POLICY, PG_PROC, primary_index_oid};
+use super::super::objects::{PG_CLASS, PG_CONSTRAINT, PG_NAMESPACE, PG_POLICY, PG_PROC, foreign_keys, primary_index_oid};
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_pg::registry::Registry;
@@ -47,7 +47,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                     }
                 }
                 let names =
-                    table.primary_key.iter().chain(table.checks.iter().map(|c| &c.name)).chain(table.foreign_keys.iter().map(|k| &k.name));
+                    table.primary_key.iter().chain(table.checks.iter().map(|c| &c.name)).chain(foreign_keys(table).iter().map(|k| &k.name));
                 for name in names {
                     if let Some(text) = &name.comment {
                         row(PG_CONSTRAINT, name.oid, 0, text);
