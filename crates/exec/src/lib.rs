@@ -7,6 +7,7 @@ pub mod datafusion_faults;
 pub mod environment;
 pub mod filter;
 pub mod fulltext;
+pub mod groups;
 pub mod index;
 pub mod memory;
 pub mod node;

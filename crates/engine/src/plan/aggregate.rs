@@ -1,6 +1,5 @@
 //! Aggregates: GROUP BY with PostgreSQL's equality, grouping sets, DISTINCT, averages as quotients.
 
-use super::distinct::DistinctUdaf;
 use super::relation::Planner;
 use arrow::compute::SortOptions;
 use arrow::datatypes::DataType;
@@ -10,6 +9,7 @@ use datafusion::logical_expr::expr::{AggregateFunction, Cast};
 use datafusion::logical_expr::{AggregateUDF, Case, Expr as DfExpr, GroupingSet, LogicalPlan, LogicalPlanBuilder, Operator};
 use std::sync::Arc;
 use stoa_exec::datafusion_faults::{filter_barrier, forget_properties};
+use stoa_exec::groups::distinct::DistinctUdaf;
 use stoa_pg::registry::{AggregateCall, FuncKind, NativeAggregate, Registry};
 use stoa_pg::{PgError, PgResult, PgType, SqlType};
 use stoa_sql::typed::expr::{ExprPlanner, column};
@@ -136,7 +136,8 @@ impl Lowering<'_> {
                 } else if wide.ty.arrow == D::Float64 {
                     wide.ty.ty = PgType::Float8;
                 }
-                let udf = if arg.ty.decimal_parts().is_some() { super::decimal_sum::decimal_sum() } else { fa::sum::sum_udaf() };
+                let udf =
+                    if arg.ty.decimal_parts().is_some() { stoa_exec::groups::decimal_sum::decimal_sum() } else { fa::sum::sum_udaf() };
                 let mut lowered = one(udf, vec![e], Some(given));
                 lowered.parts.iter_mut().for_each(|part| part.arg_types = vec![wide.ty.clone()]);
                 lowered
@@ -151,11 +152,11 @@ impl Lowering<'_> {
             NativeAggregate::BitOr => insensitive(one(fa::bit_and_or_xor::bit_or_udaf(), converted()?, Some(a.ty.arrow.clone()))),
             NativeAggregate::BitXor => one(fa::bit_and_or_xor::bit_xor_udaf(), converted()?, Some(a.ty.arrow.clone())),
             NativeAggregate::ArrayAgg if args.first().is_some_and(|e| matches!(e.ty.ty, PgType::Array(_))) => {
-                one(super::array_agg::nested_array_agg(), converted()?, args.first().map(|e| e.ty.arrow.clone()))
+                one(stoa_exec::groups::array_agg::nested_array_agg(), converted()?, args.first().map(|e| e.ty.arrow.clone()))
             }
             NativeAggregate::ArrayAgg => {
                 let mut lists = one(fa::array_agg::array_agg_udaf(), converted()?, None);
-                let (name, kernel) = ("array_of_list".to_owned(), super::array_agg::array_of_list());
+                let (name, kernel) = ("array_of_list".to_owned(), stoa_exec::groups::array_agg::array_of_list());
                 let udf = KernelUdf::make(name, kernel, exprs.eval.clone(), vec![a.ty.clone()], a.ty.clone(), false, false);
                 lists.value = udf.call(vec![column(id)]);
                 lists

@@ -8,15 +8,11 @@
 pub mod advise;
 pub mod aggregate;
 mod apply;
-mod array_agg;
 pub(crate) mod compiled;
-mod decimal_sum;
 pub mod decorrelate;
-pub mod distinct;
 pub mod execute;
 pub mod explain;
 mod first_rows;
-mod frame;
 pub(crate) mod guard;
 mod history;
 pub mod index_order;

@@ -1,7 +1,6 @@
 //! Window functions.
 
 use super::aggregate::Lowering;
-use super::frame::{End, Framed, FramedCall, FramedUdwf, RangeKey};
 use super::relation::Planner;
 use arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, ScalarValue};
@@ -10,6 +9,7 @@ use datafusion::logical_expr::{
     Expr as DfExpr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, SortExpr, WindowFrame, WindowFunctionDefinition, WindowUDF,
 };
 use std::sync::Arc;
+use stoa_exec::groups::frame::{End, Framed, FramedCall, FramedUdwf, RangeKey};
 use stoa_pg::registry::{FuncKind, NativeWindow, Registry};
 use stoa_pg::{PgError, PgResult, PgType, SqlType};
 use stoa_sql::typed::guard::only_where;
@@ -283,7 +283,7 @@ impl Lowering<'_> {
         Ok(Windows { calls, values })
     }
 
-    /// A function over a frame, with the arguments that [`super::frame`] lists.
+    /// A function over a frame, with the arguments that [`stoa_exec::groups::frame`] lists.
     #[allow(clippy::too_many_arguments)] // one place that puts the arguments in their order
     fn framed_call(
         &self,
@@ -313,7 +313,7 @@ impl Lowering<'_> {
                 let target = SqlType::new(ty.clone());
                 if e.ty == target { e.clone() } else { Expr::new(ExprKind::Cast { arg: Box::new(e.clone()), explicit: false }, target) }
             };
-            let distance = super::frame::distance_type(&key.ty.ty).ok_or_else(|| {
+            let distance = stoa_exec::groups::frame::distance_type(&key.ty.ty).ok_or_else(|| {
                 PgError::unsupported(format!("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {}", key.ty.ty))
             })?;
             let measured = match &key.ty.ty {

@@ -41,6 +41,7 @@ const ORDERS: &[(&str, &[&str])] = &[
             "environment",
             "node",
             "datafusion_faults",
+            "groups",
             "nodes",
             "write",
             "index",

@@ -4,7 +4,6 @@ use super::keys::Keys;
 use super::scalar::{Computed, EvalArgs};
 use super::simple_scan::Columns;
 use crate::plan::aggregate::{Lowered, Lowering};
-use crate::plan::distinct::DistinctUdaf;
 use arrow::array::{Array, ArrayRef, AsArray, Int32Array, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{SortOptions, concat_batches, filter, prep_null_mask_filter, take};
 use arrow::datatypes::{DataType, SchemaRef};
@@ -14,6 +13,7 @@ use datafusion::physical_expr::aggregate::{AggregateExprBuilder, AggregateFuncti
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
+use stoa_exec::groups::distinct::DistinctUdaf;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 use stoa_sql::typed::evaluator::TableEvaluator;
 use stoa_sql::typed::expr::{ExprPlanner, column};

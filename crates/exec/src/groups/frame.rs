@@ -25,7 +25,7 @@ use stoa_sql::typed::tree::{FrameExclusion, FrameUnits};
 
 /// What is computed of the frame.
 #[derive(Clone, Debug)]
-pub(super) enum Framed {
+pub enum Framed {
     Aggregate(Arc<AggregateUDF>),
     First,
     Last,
@@ -37,7 +37,7 @@ pub(super) enum Framed {
 
 /// One end of a frame, without the value of its offset.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum End {
+pub enum End {
     UnboundedPreceding,
     Preceding,
     CurrentRow,
@@ -53,7 +53,7 @@ impl End {
 
 /// A call of a window function with its frame.
 #[derive(Clone, Debug)]
-pub(super) struct FramedCall {
+pub struct FramedCall {
     pub framed: Framed,
     pub arg_types: Vec<DataType>,
     pub ret: DataType,
@@ -69,21 +69,21 @@ pub(super) struct FramedCall {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct RangeKey {
+pub struct RangeKey {
     pub ty: SqlType,
     pub descending: bool,
     pub nulls_first: bool,
 }
 
 /// The call as a function of DataFusion's, distinguished by its name.
-pub(super) struct FramedUdwf {
+pub struct FramedUdwf {
     call: Arc<FramedCall>,
     name: String,
     signature: Signature,
 }
 
 impl FramedUdwf {
-    pub(super) fn make(call: FramedCall, name: String) -> Arc<WindowUDF> {
+    pub fn make(call: FramedCall, name: String) -> Arc<WindowUDF> {
         let signature = Signature::variadic_any(Volatility::Immutable);
         Arc::new(WindowUDF::new_from_impl(Self { call: Arc::new(call), name, signature }))
     }
@@ -234,7 +234,7 @@ fn bytes_of(array: &ArrayRef, row: usize) -> PgResult<Vec<u8>> {
 }
 
 /// The type in which distances of a key are measured.
-pub(super) fn distance_type(key: &PgType) -> Option<PgType> {
+pub fn distance_type(key: &PgType) -> Option<PgType> {
     Some(match key {
         PgType::Int2 | PgType::Int4 | PgType::Int8 | PgType::Numeric => PgType::Numeric,
         PgType::Float4 | PgType::Float8 => PgType::Float8,

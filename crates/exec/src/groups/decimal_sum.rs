@@ -17,7 +17,7 @@ use stoa_encoding::valueside::DECIMAL_NAN;
 use stoa_pg::PgError;
 
 /// The aggregate.
-pub(super) fn decimal_sum() -> Arc<AggregateUDF> {
+pub fn decimal_sum() -> Arc<AggregateUDF> {
     static SUM: LazyLock<Arc<AggregateUDF>> = LazyLock::new(|| {
         let signature = Signature::any(1, Volatility::Immutable);
         Arc::new(AggregateUDF::new_from_impl(DecimalSum { inner: sum_udaf(), signature }))

@@ -15,7 +15,7 @@ use stoa_pg::values::array::of_lists;
 use stoa_pg::values::array::stack::Stack;
 
 /// Arrays of one dimension from the lists that DataFusion's aggregate gives.
-pub(super) fn array_of_list() -> Kernel {
+pub fn array_of_list() -> Kernel {
     Arc::new(|_, args| of_lists(arg(args, 0)?.array.as_ref()))
 }
 
@@ -25,7 +25,7 @@ struct NestedArrayAgg {
     signature: Signature,
 }
 
-pub(super) fn nested_array_agg() -> Arc<AggregateUDF> {
+pub fn nested_array_agg() -> Arc<AggregateUDF> {
     Arc::new(AggregateUDF::new_from_impl(NestedArrayAgg { signature: Signature::any(1, Volatility::Immutable) }))
 }
 
