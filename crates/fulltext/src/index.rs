@@ -119,7 +119,7 @@ impl Definition {
 /// A reader of a shard's newest state. A merge that an earlier handle began may end meanwhile and take away the files that it has replaced:
 /// then what is named now is read.
 fn reader_of(index: &Index) -> tantivy::Result<IndexReader> {
-    const TRIES: usize = 20;
+    const TRIES: usize = 200;
     const PAUSE: std::time::Duration = std::time::Duration::from_millis(5);
     let mut tries = 1;
     loop {
