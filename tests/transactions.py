@@ -5,7 +5,7 @@
 
 Takes about a minute and a half; with `--soak` it goes on for so long, with more clients, kills and rounds.
 """
-import argparse, pathlib, subprocess, sys, tempfile
+import argparse, collections, pathlib, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "history"))
@@ -41,13 +41,19 @@ def main():
             for protocol in ("simple", "extended"):
                 jobs.insert(1, [HERE / "differential" / "sessions.py", "--dsn", server.dsn, "--protocol", protocol])
             for job in jobs:
-                if subprocess.run([sys.executable, *map(str, job)]).returncode != 0:
-                    failed.append(" ".join([job[0].name, *map(str, job[1:])]))
+                said = collections.deque(maxlen=40)
+                with subprocess.Popen([sys.executable, *map(str, job)], stdout=subprocess.PIPE, text=True) as process:
+                    for line in process.stdout:
+                        print(line, end="", flush=True)
+                        said.append(line)
+                if process.returncode != 0:
+                    failed.append("".join([" ".join([job[0].name, *map(str, job[1:])]), "\n", *said]))
         finally:
             server.process.terminate()
             server.process.wait(30)
+    # What was printed long before the end is easily lost.
     for job in failed:
-        print(f"failed: {job}")
+        print(f"failed: {job}", end="")
     print(f"transactions: {len(jobs) - len(failed)} of {len(jobs)} parts pass")
     sys.exit(1 if failed else 0)
 

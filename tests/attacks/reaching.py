@@ -33,7 +33,7 @@ SELECT (SELECT string_agg(t::text, ';' ORDER BY id) FROM closed.t t), (SELECT st
        (SELECT string_agg(concat_ws(',', datname, datdba::regrole, coalesce(datacl, acldefault('d', datdba)), datconnlimit, datallowconn), ';') FROM pg_database WHERE datname = current_database()),
        (SELECT string_agg(concat_ws(',', defaclrole::regrole, defaclobjtype, defaclacl), ';' ORDER BY 1) FROM pg_default_acl),
        (SELECT string_agg(concat_ws(',', lomowner::regrole, lomacl), ';') FROM pg_largeobject_metadata), pg_get_viewdef('opened.some'::regclass),
-       (SELECT count(*) FROM pg_constraint), (SELECT count(*) FROM pg_stats), current_setting('log_statement')
+       (SELECT count(*) FROM pg_constraint), (SELECT count(*) FROM pg_stats WHERE schemaname IN ('opened', 'closed')), current_setting('log_statement')
 """
 
 

@@ -15,9 +15,10 @@ it in lines that begin with `> `:
     > b: UPDATE 1
 
 A statement that has not answered after a moment `waits`; its answer is written under the step that let it go on, with the session's
-name. Answers that are expected are waited for, however slow the machine is; one that is to wait is given a moment to answer wrongly.
+name. Answers that are expected are waited for, however slow the machine is; one that is to wait is given a moment to answer wrongly,
+which begins when the server says that it waits.
 Several sessions let go by one step answer in the order of their names. `!SESSION` in place of SQL (`a: !close`) closes the
-connection, `!pause` lets a second go by. `$pid(a)` in SQL is the backend's number of session a; numbers of backends are `PID` in answers.
+connection, `!pause` lets two seconds go by. `$pid(a)` in SQL is the backend's number of session a; numbers of backends are `PID` in answers.
 
 Answers are PostgreSQL 15's, recorded with `--record` against a real one. Where Stoa answers otherwise by decision, the lines that
 begin with `>stoa ` stand below the others and count instead; docs/transactions.md says why. Each script runs in a schema of its own.
@@ -108,6 +109,14 @@ def run_script(path, args):
     admin.execute(f"CREATE SCHEMA {schema}")
     sessions, answers, failures = {}, [], []
 
+    def let_it_wait(session):
+        """Until the server says that it waits for a lock or sleeps, or it has answered."""
+        began = time.monotonic()
+        while session.thread.is_alive() and time.monotonic() - began < PATIENCE:
+            if admin.execute("SELECT wait_event_type = 'Lock' OR query ~ 'pg_sleep' FROM pg_stat_activity WHERE pid = %s AND state = 'active'", [session.pid]).fetchone() == (True,):
+                return
+            time.sleep(0.02)
+
     def finished(expected):
         """Sessions that have answered, once all that are expected to have, and all has been quiet for a moment."""
         out, quiet, began = [], time.monotonic(), time.monotonic()
@@ -128,7 +137,7 @@ def run_script(path, args):
         for number, (name, sql, _, expected, own) in enumerate(steps):
             got = []
             if sql.strip() == "!pause":
-                time.sleep(1)
+                time.sleep(2)
             elif sql.strip() == "!close":
                 sessions.pop(name).conn.close()
             else:
@@ -141,7 +150,10 @@ def run_script(path, args):
                 session.start(re.sub(r"\$pid\((\w+)\)", lambda m: str(sessions[m[1]].pid), sql))
             wanted = own if own and not args.record else expected
             to_come = {m[1] for m in (re.match(r"(\w+): ", line) for line in wanted) if m and m[1] in sessions}
-            if wanted and wanted != ["waits"]:
+            if wanted[:1] == ["waits"]:
+                if not args.record:
+                    let_it_wait(sessions[name])
+            elif wanted:
                 to_come.add(name)
             done = finished(set() if args.record else to_come)
             by_name = {s.name: s for s in done}
