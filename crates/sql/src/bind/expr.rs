@@ -426,8 +426,8 @@ impl Binder<'_> {
                 Ok(if *op == B::And { and(out) } else { or(out) })
             }
             B::Overlaps => {
-                let (left, right) = (self.row_items(left)?, self.row_items(right)?);
-                let args = left.into_iter().chain(right).collect();
+                let mut args = self.overlapping(left, "left")?;
+                args.extend(self.overlapping(right, "right")?);
                 self.call("overlaps", args).map_err(|e| e.at(self.pos(syntax)))
             }
             B::Eq if self.ctx.eval.settings.null_equals && (is_null(left) || is_null(right)) => {
@@ -502,15 +502,18 @@ impl Binder<'_> {
         self.offset(end)
     }
 
-    fn row_items(&mut self, syntax: &E) -> PgResult<Vec<Expr>> {
-        let expr = self.bind_expr(syntax)?;
-        match expr.kind {
-            ExprKind::Row(items) => Ok(items),
-            _ => {
-                Err(PgError::new(SqlState::SYNTAX_ERROR, "wrong number of parameters on left side of OVERLAPS expression")
-                    .at(self.pos(syntax)))
-            }
+    /// The two ends of a period, as a row on one side of OVERLAPS.
+    fn overlapping(&mut self, row: &E, side: &str) -> PgResult<Vec<Expr>> {
+        let ends: Vec<&E> = match row {
+            E::Tuple(items) => items.iter().collect(),
+            E::Function(call) => super::function::call_args(call)?.positional,
+            _ => Vec::new(),
+        };
+        if ends.len() != 2 {
+            let message = format!("wrong number of parameters on {side} side of OVERLAPS expression");
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, message).at(self.pos(row)));
         }
+        ends.into_iter().map(|end| self.bind_expr(end)).collect()
     }
 
     /// ROW(…): an anonymous record.

@@ -800,7 +800,7 @@ fn slots_of(func: &Func, positional: usize, named: &[(String, Expr)]) -> Option<
     Some(slots)
 }
 
-fn call_args(function: &ast::Function) -> PgResult<CallArgs<'_>> {
+pub(super) fn call_args(function: &ast::Function) -> PgResult<CallArgs<'_>> {
     let mut out = CallArgs {
         positional: Vec::new(),
         named: Vec::new(),

@@ -11,8 +11,8 @@ use stoa_pg::types::RecordType;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, FunctionArg};
 
-/// The columns of a definition list.
-type Definitions = Vec<(String, SqlType)>;
+/// The columns of a definition list, whose types are looked up once it has a place.
+type Definitions = [ast::TableAliasColumnDef];
 
 /// What calls in FROM give.
 #[derive(Default)]
@@ -39,9 +39,16 @@ impl Binder<'_> {
         alias: Option<&ast::TableAlias>,
         ordinality: bool,
     ) -> PgResult<Bound> {
-        let definitions = self.column_definitions(calls, alias, ordinality)?;
         let several = |(name, args): &(ast::ObjectName, Vec<FunctionArg>)| is_unnest(name) && args.len() > 1;
+        let definitions = alias.map_or(&[][..], |a| a.columns.as_slice());
+        let definitions = if definitions.iter().any(|c| c.data_type.is_some()) { definitions } else { &[] };
         if calls.iter().any(several) {
+            if let Some(first) = definitions.first() {
+                let message = "UNNEST() with multiple arguments cannot have a column definition list";
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, message)
+                    .hint("Use separate UNNEST() calls inside ROWS FROM(), and attach a column definition list to each one.")
+                    .at(self.pos_span(first.name.span)));
+            }
             // unnest of several arrays is several calls, side by side with the others.
             let each = |call: &(ast::ObjectName, Vec<FunctionArg>)| -> Vec<(ast::ObjectName, Vec<FunctionArg>)> {
                 if several(call) { call.1.iter().map(|arg| (call.0.clone(), vec![arg.clone()])).collect() } else { vec![call.clone()] }
@@ -52,16 +59,22 @@ impl Binder<'_> {
         let single = calls.len() == 1;
         let mut default_name = String::new();
         let mut given = Calls { scalar: single && !ordinality, ..Calls::default() };
+        let mut bound = Vec::with_capacity(calls.len());
         for (name, args) in calls {
-            let position = self.pos(name);
             let function_name = name_parts(name)?.last().cloned().unwrap_or_default();
             if default_name.is_empty() {
                 default_name.clone_from(&function_name);
             }
-            let (bound, returns_record) = self.bind_call_in_from(name, args, &function_name)?;
-            match bound.kind {
-                ExprKind::Set(set) => self.set_in_from(*set, returns_record, (&definitions, position), &mut given)?,
-                kind => self.value_in_from(Expr::new(kind, bound.ty), function_name, (&definitions, position), &mut given)?,
+            let (call, returns_record) = self.bind_call_in_from(name, args, &function_name)?;
+            bound.push((call, returns_record, function_name, self.pos(name)));
+        }
+        if let Some(first) = definitions.first() {
+            self.may_have_definitions(single, ordinality).map_err(|e| e.at(self.pos_span(first.name.span)))?;
+        }
+        for (call, returns_record, function_name, position) in bound {
+            match call.kind {
+                ExprKind::Set(set) => self.set_in_from(*set, returns_record, (definitions, position), &mut given)?,
+                kind => self.value_in_from(Expr::new(kind, call.ty), function_name, (definitions, position), &mut given)?,
             }
         }
         let ordinality_id = ordinality.then(|| self.new_col());
@@ -88,44 +101,49 @@ impl Binder<'_> {
         Ok(Bound { rel, lateral })
     }
 
-    /// The list of column definitions behind an alias, where it may stand.
-    fn column_definitions(
-        &mut self,
-        calls: &[(ast::ObjectName, Vec<FunctionArg>)],
-        alias: Option<&ast::TableAlias>,
-        ordinality: bool,
-    ) -> PgResult<Definitions> {
-        let definitions: Definitions = match alias {
-            Some(alias) if ordinality && alias.columns.iter().any(|c| c.data_type.is_some()) => {
-                return Err(PgError::new(SqlState::SYNTAX_ERROR, "WITH ORDINALITY cannot be used with a column definition list")
-                    .hint("Put the column definition list inside ROWS FROM()."));
-            }
-            Some(alias)
-                if calls.iter().any(|(name, args)| args.len() > 1 && is_unnest(name))
-                    && alias.columns.iter().any(|c| c.data_type.is_some()) =>
-            {
-                let message = "UNNEST() with multiple arguments cannot have a column definition list";
-                return Err(PgError::new(SqlState::SYNTAX_ERROR, message)
-                    .hint("Use separate UNNEST() calls inside ROWS FROM(), and attach a column definition list to each one."));
-            }
-            Some(alias) if calls.len() > 1 && alias.columns.iter().any(|c| c.data_type.is_some()) => {
-                let message = "ROWS FROM() with multiple functions cannot have a column definition list";
-                return Err(PgError::new(SqlState::SYNTAX_ERROR, message)
-                    .hint("Put a separate column definition list for each function inside ROWS FROM()."));
-            }
-            Some(alias) => alias
-                .columns
-                .iter()
-                .filter_map(|c| c.data_type.as_ref().map(|t| self.type_of(t).map(|t| (fold(&c.name), t))))
-                .collect::<PgResult<_>>()?,
-            None => Vec::new(),
-        };
-        for (i, (name, _)) in definitions.iter().enumerate() {
-            if definitions[..i].iter().any(|(before, _)| before == name) {
+    /// Whether a list of column definitions may stand behind calls in FROM.
+    fn may_have_definitions(&self, single: bool, ordinality: bool) -> PgResult<()> {
+        if !single {
+            let message = "ROWS FROM() with multiple functions cannot have a column definition list";
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, message)
+                .hint("Put a separate column definition list for each function inside ROWS FROM()."));
+        }
+        if ordinality {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "WITH ORDINALITY cannot be used with a column definition list")
+                .hint("Put the column definition list inside ROWS FROM()."));
+        }
+        Ok(())
+    }
+
+    /// The columns of a list of column definitions that a function at `position` needs.
+    fn defined_columns(&mut self, definitions: &Definitions, position: Option<usize>) -> PgResult<Vec<(String, SqlType)>> {
+        if definitions.is_empty() {
+            let message = "a column definition list is required for functions returning \"record\"";
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, message).at(position));
+        }
+        let mut out: Vec<(String, SqlType)> = Vec::with_capacity(definitions.len());
+        for column in definitions {
+            let Some(data_type) = &column.data_type else { continue };
+            out.push((fold(&column.name), self.type_of(data_type)?.widened()));
+        }
+        for (i, (name, _)) in out.iter().enumerate() {
+            if out[..i].iter().any(|(before, _)| before == name) {
                 return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column name \"{name}\" specified more than once")));
             }
         }
-        Ok(definitions)
+        Ok(out)
+    }
+
+    /// What is wrong with a list of column definitions behind a function that gives `ty`, in `columns` columns.
+    fn definitions_without_place(&self, definitions: &Definitions, ty: &SqlType, columns: usize, takes_row_type: bool) -> PgError {
+        let message = match &ty.ty {
+            PgType::Record(Some(_)) if takes_row_type => {
+                "a column definition list is redundant for a function returning a named composite type"
+            }
+            _ if columns > 1 => "a column definition list is redundant for a function with OUT parameters",
+            _ => "a column definition list is only allowed for functions returning \"record\"",
+        };
+        PgError::new(SqlState::SYNTAX_ERROR, message).at(definitions.first().and_then(|c| self.pos_span(c.name.span)))
     }
 
     /// A call, and whether it gives rows that need a list of column definitions.
@@ -181,25 +199,15 @@ impl Binder<'_> {
             _ => returns_record && set.columns.len() <= 1 && matches!(set.func.0.ret, PgType::Record(None)),
         } || (super::function::takes_row_type(&set.func.0) && matches!(set.ty.ty, PgType::Record(None)));
         if unnamed {
-            if definitions.is_empty() {
-                return Err(PgError::new(
-                    SqlState::SYNTAX_ERROR,
-                    "a column definition list is required for functions returning \"record\"",
-                )
-                .at(position));
-            }
-            set.columns = definitions.iter().map(|(n, t)| (n.clone(), t.widened())).collect();
+            set.columns = self.defined_columns(definitions, position)?;
             match &set.ty.ty {
                 // The row that was given keeps its own names, and its values their form.
                 PgType::Record(Some(given)) => set.columns = row_matches(given, &set.columns)?,
                 _ => set.ty = SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields: set.columns.clone() })))),
             }
         } else if !definitions.is_empty() {
-            return Err(PgError::new(
-                SqlState::SYNTAX_ERROR,
-                "a column definition list is only allowed for functions returning \"record\"",
-            )
-            .at(position));
+            let takes_row_type = super::function::takes_row_type(&set.func.0);
+            return Err(self.definitions_without_place(definitions, &set.ty, set.columns.len(), takes_row_type));
         }
         let ids: Vec<ColId> = set.columns.iter().map(|_| self.new_col()).collect();
         given.of_rows |= returns_record || super::function::takes_row_type(&set.func.0);
@@ -237,15 +245,14 @@ impl Binder<'_> {
         given: &mut Calls,
     ) -> PgResult<()> {
         match (&value.ty.ty, definitions.is_empty()) {
-            (PgType::Record(None), false) => {
-                let record = SqlType::new(PgType::Record(Some(Arc::new(RecordType {
-                    fields: definitions.iter().map(|(n, t)| (n.clone(), t.widened())).collect(),
-                }))));
+            (PgType::Record(None), _) => {
+                let columns = self.defined_columns(definitions, position)?;
+                let record = SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields: columns.clone() }))));
                 let typed = Expr::new(value.kind, record);
-                for (i, (column, ty)) in definitions.iter().enumerate() {
+                for (index, (name, ty)) in columns.into_iter().enumerate() {
                     let id = self.new_col();
-                    given.scalars.push((id, Expr::new(ExprKind::Field { arg: Box::new(typed.clone()), index: i }, ty.widened())));
-                    given.visible.push(ScopeColumn { name: column.clone(), expr: Expr::column(id, ty.widened()), origin: None });
+                    given.scalars.push((id, Expr::new(ExprKind::Field { arg: Box::new(typed.clone()), index }, ty.clone())));
+                    given.visible.push(ScopeColumn { name, expr: Expr::column(id, ty), origin: None });
                 }
                 given.scalar = false;
             }
@@ -257,19 +264,10 @@ impl Binder<'_> {
                 }
                 (given.scalar, given.of_rows) = (false, true);
             }
-            (PgType::Record(None), true) => {
-                return Err(PgError::new(
-                    SqlState::SYNTAX_ERROR,
-                    "a column definition list is required for functions returning \"record\"",
-                )
-                .at(position));
-            }
-            (_, false) => {
-                return Err(PgError::new(
-                    SqlState::SYNTAX_ERROR,
-                    "a column definition list is only allowed for functions returning \"record\"",
-                )
-                .at(position));
+            (ty, false) => {
+                let columns = if let PgType::Record(Some(record)) = ty { record.fields.len() } else { 1 };
+                let takes_row_type = matches!(&value.kind, ExprKind::Func { func, .. } if super::function::takes_row_type(&func.0));
+                return Err(self.definitions_without_place(definitions, &value.ty, columns, takes_row_type));
             }
             _ => {
                 let value = self.resolve_unknown(value)?;

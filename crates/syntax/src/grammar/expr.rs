@@ -79,6 +79,17 @@ enum Escaped {
     Called(Expr),
 }
 
+/// Whether it is written as a row.
+fn is_row(expr: &Expr) -> bool {
+    match expr {
+        Expr::Tuple(_) => true,
+        Expr::Function(call) => {
+            matches!(call.name.0.as_slice(), [ast::ObjectNamePart::Identifier(name)] if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("row"))
+        }
+        _ => false,
+    }
+}
+
 impl Parser<'_> {
     /// `a_expr` of PostgreSQL's grammar.
     pub(crate) fn expr(&mut self) -> Parse<Expr> {
@@ -128,10 +139,25 @@ impl Parser<'_> {
                         other => self.prefix_operator(other, span, restricted),
                     };
                 }
-                self.operand()
+                self.operand_or_overlaps(restricted)
             }
-            _ => self.operand(),
+            _ => self.operand_or_overlaps(restricted),
         }
+    }
+
+    /// An operand, or two rows with OVERLAPS between them, which bind closer than any operator.
+    fn operand_or_overlaps(&mut self, restricted: bool) -> Parse<Expr> {
+        let left = self.operand()?;
+        if restricted || !is_row(&left) || !self.keyword("overlaps") {
+            return Ok(left);
+        }
+        let start = self.at;
+        let right = if self.peek(0) == Some(&Token::LParen) { self.parenthesized()? } else { self.operand()? };
+        if !is_row(&right) {
+            self.at = start;
+            return Err(self.unexpected());
+        }
+        Ok(Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::Overlaps, right: Box::new(right) })
     }
 
     fn signed(&mut self, op: UnaryOperator, restricted: bool) -> Parse<Expr> {
@@ -306,7 +332,7 @@ impl Parser<'_> {
                 left = Expr::Collate { expr: Box::new(left), collation };
                 continue;
             }
-            if restricted || min > binding::PREDICATE || !self.peek_any(ahead, &["between", "in", "like", "ilike", "similar", "overlaps"]) {
+            if restricted || min > binding::PREDICATE || !self.peek_any(ahead, &["between", "in", "like", "ilike", "similar"]) {
                 return Ok(left);
             }
             // substring(text SIMILAR pattern ESCAPE character) has no TO.
@@ -414,7 +440,7 @@ impl Parser<'_> {
             .find_map(|(word, form)| self.keyword(word).then_some(form))
     }
 
-    /// `[NOT]` BETWEEN, IN, LIKE, ILIKE, SIMILAR TO; OVERLAPS. Also the level that must not follow.
+    /// `[NOT]` BETWEEN, IN, LIKE, ILIKE, SIMILAR TO. Also the level that must not follow.
     fn predicate(&mut self, left: Expr, negated: bool) -> Parse<(Expr, u8)> {
         let start = self.at;
         self.at += usize::from(negated);
@@ -441,10 +467,6 @@ impl Parser<'_> {
             let list = self.exprs()?;
             self.expect_token(&Token::RParen)?;
             return Ok((Expr::InList { expr: boxed, list, negated }, 0));
-        }
-        if !negated && self.keyword("overlaps") {
-            let right = Box::new(self.expr_from(binding::PREDICATE + 1, false)?);
-            return Ok((Expr::BinaryOp { left: boxed, op: BinaryOperator::Overlaps, right }, binding::PREDICATE));
         }
         let like = self.peek_keyword(0, "like");
         if like || self.peek_keyword(0, "ilike") {
@@ -549,7 +571,8 @@ impl Parser<'_> {
             }
             Token::LParen => {
                 let inner = self.parenthesized()?;
-                self.indirection(inner)
+                // A row's own parentheses are not those that a field may be taken of.
+                if is_row(&inner) { Ok(inner) } else { self.indirection(inner) }
             }
             Token::Word(w) if w.quote_style.is_some() => self.name_or_call(),
             Token::Word(w) => match crate::keywords::keyword(&w.value) {
