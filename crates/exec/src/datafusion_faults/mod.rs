@@ -11,6 +11,7 @@
 //! | [`filter_barrier`] | moves conditions without columns below aggregates that give a row of no rows |
 //! | [`forget_properties`] | takes what is constant below an outer join or GROUPING SETS for constant above |
 //! | [`in_order`] | gives the rows of partitions as they come |
+//! | [`merged_comparisons`] | merges comparisons with NULL, from two sides and of zeros |
 //! | [`options`] | filters and checks that go wrong |
 //! | [`restore_sorts`] | leaves sort keys out that are missed above |
 //! | [`skip_rows`] | counts OFFSET in an order that its rules change |
@@ -22,6 +23,7 @@ pub mod effects;
 pub mod filter_barrier;
 pub mod forget_properties;
 pub mod in_order;
+pub mod merged_comparisons;
 pub mod options;
 pub mod restore_sorts;
 pub mod skip_rows;

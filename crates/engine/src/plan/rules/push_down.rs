@@ -4,6 +4,7 @@
 //! (but for NULLs that are added) a row of the side, which lets a condition above the join go down; and whether a row of the side that
 //! fails a condition of the join is of no use to it, which lets that go down. What is concluded, by keys that are equal or from
 //! alternatives, is asked of more rows than what it was concluded from: it must raise nothing ([`is_plain`]).
+//! DataFusion's rule also merges comparisons of a column, wrongly: [`merged_comparisons`] keeps them apart.
 
 use super::simplify::is_plain;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -14,6 +15,7 @@ use datafusion::optimizer::push_down_filter::PushDownFilter;
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use std::collections::HashSet;
 use std::sync::Arc;
+use stoa_exec::datafusion_faults::merged_comparisons;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -43,7 +45,7 @@ impl OptimizerRule for PushDown {
         let conditions = distinct(filters.into_iter().rev().flat_map(split_conjunction_owned));
         match Arc::unwrap_or_clone(input) {
             LogicalPlan::Join(join) => below(join, conditions),
-            other => match conjunction(conditions) {
+            other => match conjunction(merged_comparisons::apart(conditions)) {
                 Some(predicate) => self.0.rewrite(LogicalPlan::Filter(Filter::try_new(predicate, Arc::new(other))?), config),
                 None => Ok(Transformed::yes(other)),
             },

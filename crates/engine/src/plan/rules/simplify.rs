@@ -319,8 +319,7 @@ fn short_list(list: InList) -> Transformed<Expr> {
     }
 }
 
-/// A comparison: NULL if a side is, and with a constant on its right (DataFusion merges conditions on a column wrongly if constants stand
-/// on different sides of it).
+/// A comparison: NULL if a side is, and with a constant on its right, so that what says the same is the same.
 fn comparison(BinaryExpr { left, op, right }: BinaryExpr) -> Transformed<Expr> {
     let compares = matches!(op, Operator::Eq | Operator::NotEq | Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq);
     let is_null = |e: &Expr| matches!(e, Expr::Literal(value, _) if value.is_null());
