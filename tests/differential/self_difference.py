@@ -165,6 +165,7 @@ class Joins:
             f"(SELECT a, max(b) b, min(c) c, max(d) d, count(*)::int k, max(u) u, max(n) n, max(i) i FROM {table} GROUP BY a) {name}", f"(SELECT DISTINCT a, b, c, d, k, u, n, i FROM {table}) {name}",
             f"(VALUES (1, 2, 1, 'x', 1, 1, 1.5, interval '1 month'), (3, 0, NULL, 'y', 2, NULL, NULL, '30 days')) {name} (a, b, c, d, k, u, n, i)",
             f"(SELECT * FROM {table} UNION ALL SELECT * FROM t0) {name}",
+            f"(SELECT k, a, 2 b, NULL::int c, d, u, n, i FROM {table}) {name}", f"(SELECT k, 1 a, b, c, d, NULL::int u, n, i FROM {table} UNION ALL SELECT * FROM t1) {name}",
             f"LATERAL (SELECT * FROM {table} q WHERE q.a {self.r.choice(['=', '<=', '<>'])} {self.column(before)}) {name}"])
 
     def source(self):
@@ -228,8 +229,16 @@ class Shapes:
         columns = self.r.sample(columns, len(columns))
         return ", ".join(f"{c} {self.r.choice(['', 'DESC'])} {self.r.choice(['', 'NULLS FIRST', 'NULLS LAST'])}" for c in columns)
 
+    def comparison(self, a, columns):
+        """Of a column with a constant or another column, on either side."""
+        sides = [a, str(self.r.choice([0, 1, 2, 3, 9])) if self.r.random() < 0.5 else self.r.choice(columns)]
+        return self.r.choice(["<", "<=", ">", ">=", "=", "="]).join(sides if self.r.random() < 0.7 else sides[::-1])
+
     def condition(self, columns):
         a, b = self.r.choice(columns), self.r.choice(columns)
+        if self.r.random() < 0.3:
+            # Columns may be constants below: several comparisons of one are then merged.
+            return " AND ".join(self.comparison(a, columns) for _ in range(self.r.choice([2, 2, 3])))
         return self.r.choice([f"{a} {self.r.choice(['<', '>=', '=', '<>'])} {self.r.choice([0, 1, 2, 3, 9, 40])}", f"{a} IS {self.r.choice(['', 'NOT '])}NULL", f"{a} {self.r.choice(['=', '<', '<>'])} {b}",
                               f"{a} IN (0, 1, NULL, 5)", f"({a} = 1 OR {b} = 2 OR {a} IS NULL)", f"coalesce({a}, 0) < 6", f"NOT ({a} > 2 AND {b} < 5)"])
 
@@ -242,7 +251,7 @@ class Shapes:
     def shape(self, depth):
         if depth == 0:
             return self.scan()
-        return self.r.choice([self.group, self.group, self.join, self.join, self.join, self.distinct, self.sets, self.window, self.top, self.filter, self.compute])(depth - 1)
+        return self.r.choice([self.group, self.group, self.join, self.join, self.join, self.distinct, self.sets, self.window, self.top, self.filter, self.filter, self.compute, self.compute])(depth - 1)
 
     def filter(self, depth):
         sql, names = self.shape(depth)
@@ -252,7 +261,7 @@ class Shapes:
         sql, names = self.shape(depth)
         a, b = self.r.choice(names), self.r.choice(names)
         one, other = self.name(), self.name()
-        constant = self.r.choice(["1", "NULL::int", f"CASE WHEN {a} > 0 THEN 12 / {a} END", f"CASE WHEN {a} > 0 THEN 12 / {a} WHEN {b} IS NULL THEN 7 END", f"{a} % 3", f"coalesce({b}, {a})", f"{a} + {b}"])
+        constant = self.r.choice(["1", "0", "3", "NULL::int", "NULL::int", f"CASE WHEN {a} > 0 THEN 12 / {a} END", f"CASE WHEN {a} > 0 THEN 12 / {a} WHEN {b} IS NULL THEN 7 END", f"{a} % 3", f"coalesce({b}, {a})", f"{a} + {b}"])
         return f"SELECT *, {constant} {one}, CASE WHEN {a} > 0 AND {b} > 0 THEN {constant} ELSE {a} END {other} FROM ({sql}) q", [*names, one, other]
 
     def distinct(self, depth):

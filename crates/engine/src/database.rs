@@ -81,8 +81,9 @@ impl Database {
             server: OnceLock::new(),
             configured_us: AtomicI64::new(started_us),
             closing: Mutex::default(),
+            counters: Mutex::default(),
         });
-        let out = Self { inner: Arc::new(DatabaseInner { oid: FIRST_DATABASE, transactions, instance }), others: Arc::default() };
+        let out = Self { inner: of_instance(FIRST_DATABASE, transactions, instance), others: Arc::default() };
         start(&out.inner);
         // Their indexes are built to the end and checked, too, before anybody connects.
         for catalog in catalogs.iter().filter(|catalog| catalog.database() != FIRST_DATABASE) {
@@ -116,11 +117,12 @@ impl Database {
         let mut others = self.others.lock();
         // Those that were dropped go, and with them the work on them in the background.
         others.retain(|oid, _| catalog.authority().database(*oid).is_some());
+        self.inner.instance.counters.lock().retain(|oid, _| catalog.authority().database(*oid).is_some());
         if let Some(known) = others.get(&oid) {
             return Some(Arc::clone(known));
         }
         let transactions = self.inner.transactions.of_database(oid)?;
-        let database = Arc::new(DatabaseInner { oid, transactions, instance: Arc::clone(&self.inner.instance) });
+        let database = of_instance(oid, transactions, Arc::clone(&self.inner.instance));
         start(&database);
         others.insert(oid, Arc::clone(&database));
         Some(database)
@@ -153,6 +155,10 @@ impl Database {
     pub fn inner(&self) -> &Arc<DatabaseInner> {
         &self.inner
     }
+}
+
+fn of_instance(oid: Oid, transactions: Arc<Transactions>, instance: Arc<Instance>) -> Arc<DatabaseInner> {
+    Arc::new(DatabaseInner { oid, transactions, counters: instance.counters_of(oid), instance })
 }
 
 /// Starts what works on a database in the background.

@@ -42,6 +42,12 @@ impl SyntaxError {
         Self::new(b"54001", "stack depth limit exceeded", None).with_hint("The statement nests expressions or queries too deeply.")
     }
 
+    /// Whether the grammar is satisfied: PostgreSQL finds out only when it looks at what the statement means.
+    #[must_use]
+    pub fn is_of_meaning(&self) -> bool {
+        self.code == *b"0A000" || (self.code.starts_with(b"42") && self.code != *b"42601")
+    }
+
     pub(crate) fn is_too_deep(&self) -> bool {
         self.code == *b"54001"
     }

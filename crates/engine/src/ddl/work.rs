@@ -473,20 +473,7 @@ impl<'a> Work<'a> {
             projected.push((ColId(i), expr));
         }
         let rel = Rel::Project { input: Box::new(rel), exprs: projected };
-        let bound = Bound {
-            ctes: Vec::new(),
-            body: BoundBody::Query(Query { rel, outputs }),
-            params: Vec::new(),
-            uses: Vec::new(),
-            accesses: Vec::new(),
-            functions: Vec::new(),
-            schemas: Vec::new(),
-            warnings: Vec::new(),
-            names_cursor: false,
-            loads: false,
-            unpopulated: None,
-            policies_of: None,
-        };
+        let bound = Bound::new(BoundBody::Query(Query { rel, outputs }));
         Ok(crate::plan::execute(&self.current(), &bound).await?.stream)
     }
 

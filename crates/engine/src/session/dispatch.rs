@@ -621,20 +621,7 @@ pub(crate) async fn evaluate(context: &stoa_exec::nodes::StatementContext, exprs
         outputs.push(Output { name: format!("${}", number - FIRST + 1), col: ColId(number), ty: expr.ty.clone(), origin: None });
         columns.push((ColId(number), expr));
     }
-    let bound = Bound {
-        ctes: Vec::new(),
-        body: BoundBody::Query(Query { rel: Rel::Project { input: Box::new(Rel::One), exprs: columns }, outputs }),
-        params: Vec::new(),
-        uses: Vec::new(),
-        accesses: Vec::new(),
-        functions: Vec::new(),
-        schemas: Vec::new(),
-        warnings: Vec::new(),
-        names_cursor: false,
-        loads: false,
-        unpopulated: None,
-        policies_of: None,
-    };
+    let bound = Bound::new(BoundBody::Query(Query { rel: Rel::Project { input: Box::new(Rel::One), exprs: columns }, outputs }));
     let mut stream = crate::plan::execute(context, &bound).await?.stream;
     while let Some(batch) = stream.next().await {
         let batch = batch?;

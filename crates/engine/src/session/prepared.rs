@@ -202,7 +202,11 @@ impl Session {
     /// # Errors
     /// 42601 with the position; nothing of the text must be executed then.
     pub fn parse(&self, text: &str) -> PgResult<Vec<Piece>> {
-        stoa_syntax::parse_script(text).map_err(syntax_error)
+        stoa_syntax::parse_script(text).map_err(|error| match self.check_not_failed() {
+            // In a failed block only the grammar is looked at.
+            Err(failed) if error.is_of_meaning() => failed,
+            _ => syntax_error(error),
+        })
     }
 
     /// Makes a prepared statement of a parsed one; `None` is an empty text. Queries and changes of data are bound at once.

@@ -13,7 +13,7 @@ use stoa_exec::environment::guard::interruptible;
 use stoa_exec::environment::{DatabaseInner, SessionEnvironment, SessionShared, StatementContext};
 use stoa_exec::settings::{ChosenRole, LogStatement, Settings, levels};
 use stoa_pg::values::datetime::epoch::from_clock;
-use stoa_pg::{EvalContext, PgResult};
+use stoa_pg::{EvalContext, PgResult, SqlState};
 use stoa_sql::catalog::names::role_name;
 use stoa_sql::privileges::{may_schema, undefined_database};
 use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, Privileges};
@@ -89,6 +89,9 @@ impl Session {
             database.unregister(pid);
             return Err(error);
         }
+        if !shared.in_background {
+            database.counters.note_session();
+        }
         complaints.into_iter().for_each(|error| shared.notice("WARNING", error));
         let started_us = shared.started_us;
         Ok(Self {
@@ -150,7 +153,10 @@ impl Session {
             let mut work = pin!(self.dispatch(&statement, body, params));
             interruptible(&shared, work.as_mut()).await
         };
-        if result.is_err() {
+        if let Err(error) = &result {
+            if error.code() == SqlState::DEADLOCK_DETECTED {
+                self.database.counters.note_deadlock();
+            }
             self.fail().await;
         }
         result

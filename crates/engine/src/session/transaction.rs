@@ -477,6 +477,7 @@ impl Session {
     }
 
     fn end_block(&mut self, commit: bool) {
+        self.database.counters.note_end(commit);
         self.shared.release_slot();
         self.forget_system();
         self.shared.outgoing.lock().messages.clear();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use crate::session::write_tests::{answer, connect, database};
+use stoa_exec::environment::upkeep;
 use stoa_pg::PgType;
 use stoa_sql::system_relations as definitions;
 
@@ -127,4 +128,66 @@ async fn system_relations_show_what_the_transactions_snapshot_saw() {
             answer(&mut other, sql).await;
         }
     }
+}
+
+#[tokio::test]
+async fn what_happened_in_a_database_is_counted() {
+    let database = database().await;
+    let mut s = connect(&database);
+    let counted = "SELECT tup_inserted, tup_updated, tup_deleted FROM pg_stat_database WHERE datname = current_database()";
+    let of_table = "SELECT n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_user_tables WHERE relname = 't'";
+    for sql in [
+        "CREATE TABLE t (id int PRIMARY KEY, n int)",
+        "INSERT INTO t SELECT i, i FROM generate_series(1, 10) i",
+        "UPDATE t SET n = 0 WHERE id <= 4",
+        "DELETE FROM t WHERE id = 10",
+        "INSERT INTO t VALUES (1, 7), (11, 7) ON CONFLICT (id) DO UPDATE SET n = excluded.n",
+        "MERGE INTO t USING (VALUES (2), (12)) v(id) ON t.id = v.id WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (v.id, 0)",
+    ] {
+        answer(&mut s, sql).await;
+    }
+    assert_eq!(answer(&mut s, counted).await, "12|5|2");
+    assert_eq!(answer(&mut s, of_table).await, "12|5|2");
+
+    let ends = "SELECT xact_commit, xact_rollback, sessions FROM pg_stat_database WHERE datname = current_database()";
+    let before = answer(&mut s, ends).await;
+    // What is rolled back was written, too.
+    for sql in ["BEGIN", "INSERT INTO t VALUES (20, 0)", "ROLLBACK", "SELECT 1 / 0", "SELECT 1"] {
+        answer(&mut s, sql).await;
+    }
+    drop(connect(&database));
+    let numbers = |text: &str| text.split('|').map(|n| n.parse().unwrap()).collect::<Vec<u64>>();
+    let (before, after) = (numbers(&before), numbers(&answer(&mut s, ends).await));
+    let grown: Vec<u64> = before.iter().zip(&after).map(|(before, after)| after - before).collect();
+    // The first question and the last SELECT were committed.
+    assert_eq!(grown, [2, 2, 1]);
+    assert_eq!(answer(&mut s, counted).await, "13|5|2");
+}
+
+#[tokio::test]
+async fn what_is_known_of_tables_that_are_gone_is_forgotten() {
+    let database = database().await;
+    let mut s = connect(&database);
+    for sql in [
+        "SET stoa.undrop_retention = 0",
+        "CREATE TABLE kept (id int PRIMARY KEY)",
+        "CREATE TABLE gone (id int PRIMARY KEY)",
+        "CREATE TEMP TABLE passing (id int)",
+        "INSERT INTO kept SELECT generate_series(1, 10)",
+        "INSERT INTO gone SELECT generate_series(1, 10)",
+        "INSERT INTO passing SELECT generate_series(1, 10)",
+        "ANALYZE",
+        "INSERT INTO gone VALUES (11)",
+    ] {
+        answer(&mut s, sql).await;
+    }
+    let inner = database.inner();
+    let (counted, known) = (inner.counters.tables().len(), inner.statistics.tables().len());
+    upkeep::forget_gone(inner).await.unwrap();
+    assert_eq!((inner.counters.tables().len(), inner.statistics.tables().len()), (counted, known));
+    assert_eq!(counted, 3);
+    answer(&mut s, "DROP TABLE gone, passing").await;
+    upkeep::forget_gone(inner).await.unwrap();
+    assert_eq!(inner.counters.tables().len(), 1);
+    assert_eq!(answer(&mut s, "SELECT relname, n_tup_ins, n_live_tup FROM pg_stat_user_tables").await, "kept|10|10");
 }

@@ -2,6 +2,7 @@
 
 use super::builds::Builds;
 use super::checks::{Checks, ScrubOptions};
+use super::counters::Counters;
 use super::server::ServerControl;
 use super::session::SessionShared;
 use super::statement::SessionEnvironment;
@@ -13,7 +14,7 @@ use datafusion::execution::context::SessionState;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use parking_lot::{Mutex, RwLock};
 use std::any::Any;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicI64;
@@ -77,6 +78,7 @@ pub type SystemFunctions = fn(&SessionEnvironment, &str, &[ScalarValue], &SqlTyp
 pub struct DatabaseInner {
     pub oid: Oid,
     pub transactions: Arc<Transactions>,
+    pub counters: Arc<Counters>,
     pub instance: Arc<Instance>,
 }
 
@@ -128,6 +130,8 @@ pub struct Instance {
     pub configured_us: AtomicI64,
     /// Databases that nobody may connect to now, since they are being dropped or renamed.
     pub closing: Mutex<BTreeSet<Oid>>,
+    /// What happened in each database.
+    pub counters: Mutex<BTreeMap<Oid, Arc<Counters>>>,
 }
 
 impl std::fmt::Debug for Instance {
@@ -137,6 +141,11 @@ impl std::fmt::Debug for Instance {
 }
 
 impl Instance {
+    /// What happened in a database.
+    pub fn counters_of(&self, database: Oid) -> Arc<Counters> {
+        Arc::clone(self.counters.lock().entry(database).or_default())
+    }
+
     /// Changes what sessions that begin from now on find a setting to be.
     ///
     /// # Errors

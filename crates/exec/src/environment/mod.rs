@@ -5,6 +5,7 @@
 
 pub mod builds;
 pub mod checks;
+pub mod counters;
 pub mod database;
 pub mod guard;
 pub mod server;

@@ -27,6 +27,9 @@ pub async fn purge(database: Weak<DatabaseInner>, purging: Upkeep) {
     loop {
         tokio::time::sleep(ROUND).await;
         let Some(database) = database.upgrade() else { return };
+        if let Err(error) = forget_gone(&database).await {
+            tracing::warn!(error = error.message(), "statistics of tables that are gone are kept for longer");
+        }
         let now = database.tables.now_us();
         let catalog = database.transactions.published_catalog();
         let kept = catalog.dropped().values().map(|dropped| (dropped.dropped_us, dropped.kept_until_us, dropped.oid()));
@@ -42,6 +45,20 @@ pub async fn purge(database: Weak<DatabaseInner>, purging: Upkeep) {
             }
         }
     }
+}
+
+/// Forgets what is known of tables that are gone for good, also in databases that are.
+///
+/// # Errors
+/// The store failed.
+pub async fn forget_gone(database: &DatabaseInner) -> PgResult<()> {
+    let (counted, known) = (database.counters.tables(), database.statistics.tables());
+    // What was known before these were looked at is not new.
+    let catalogs = database.tables.services().publication().all();
+    let is_gone = |oid: &Oid| !catalogs.iter().any(|catalog| catalog.relation(*oid).is_some() || catalog.dropped().contains_key(oid));
+    database.counters.forget(&counted.into_iter().filter(is_gone).collect::<Vec<_>>());
+    let gone: Vec<Oid> = known.into_iter().filter(is_gone).collect();
+    database.statistics.forget(&database.tables, &gone).await
 }
 
 /// Of dropped tables, each with the time when it was dropped and until when it is kept, in microseconds: those that go now.

@@ -54,6 +54,13 @@ impl From<String> for V {
     }
 }
 
+/// What is counted; more than a bigint holds is its greatest.
+impl From<u64> for V {
+    fn from(n: u64) -> Self {
+        V::Int(i64::try_from(n).unwrap_or(i64::MAX))
+    }
+}
+
 impl From<bool> for V {
     fn from(b: bool) -> Self {
         V::Bool(b)

@@ -11,6 +11,7 @@ use super::table_writer::{Entries, TableWriter};
 use super::unique_keys::{Claims, Conflict, UniqueKeys, decide, lock_met, locks_of};
 use super::update::{self, Freshness};
 use super::{Written, lookup, maps};
+use crate::environment::counters::RowChange;
 use crate::nodes::StatementContext;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Int64Type};
@@ -210,6 +211,7 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
     if conflicts.is_empty() {
         writer.ctx.txn.gather_locks();
     }
+    writer.note(RowChange::Inserted, inserted.len());
     Ok(Outcome { inserted, conflicts, unused: claims })
 }
 
@@ -492,6 +494,7 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
         encoder.over(writer.cells_there(&won.iter().collect::<Vec<_>>()).await?);
         put_rows(writer, &mut encoder, &mut [], &won, &all)?;
         work.child_rows(writer, &rows_won, &won, &all)?;
+        writer.note(RowChange::Inserted, all.len());
         return Ok(Written { rows: rows_won, source: winners });
     }
     let (mut existing, mut positions) = lookup::rows_by_key(&txn.newest_view(), &writer.table, &codec, &wanted).await?;

@@ -3,6 +3,7 @@
 use super::expiry::Expiry;
 use super::policy::Policies;
 use super::rows::Rows;
+use crate::environment::counters::RowChange;
 use crate::nodes::StatementContext;
 use arrow::array::{Array, ArrayRef, BooleanArray, FixedSizeBinaryBuilder, Int64Array, new_null_array};
 use arrow::datatypes::DataType;
@@ -356,6 +357,11 @@ impl TableWriter {
             return Ok(Vec::new());
         }
         self.ctx.txn.newest_view().rows_of_cells(self.codec.storage, keys).await
+    }
+
+    /// Takes note of rows that were written, for who watches.
+    pub(super) fn note(&self, change: RowChange, rows: usize) {
+        self.ctx.database.counters.note_rows(self.table.oid, change, rows);
     }
 
     /// The schema's name, for errors.

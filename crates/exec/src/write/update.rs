@@ -11,6 +11,7 @@ use super::policy::{checked, refuse_by_maps};
 use super::rows::Rows;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
 use super::{lookup, maps};
+use crate::environment::counters::RowChange;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -223,6 +224,7 @@ pub async fn update(
     work.child_rows_assigned(writer, &old, &new, (&old_keys, &new_keys), assigned)?;
     drop((after, sides));
     change_maps(writer, &new, assigned, old_keys.iter().eq(new_keys.iter())).await?;
+    writer.note(RowChange::Updated, source.len());
     Ok(Written { rows: new, source })
 }
 
@@ -397,5 +399,6 @@ pub async fn delete(writer: &TableWriter, work: &mut ForeignKeyWork, old: &Rows,
     })??;
     drop(entries);
     work.parent_rows(writer, &old, None, &HashSet::new())?;
+    writer.note(RowChange::Deleted, source.len());
     Ok(Written { rows: old, source })
 }

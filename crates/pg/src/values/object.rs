@@ -214,6 +214,9 @@ fn named(ctx: &EvalContext, function: &str, ty: &PgType, name: &str) -> PgResult
 fn name_and_types(text: &str) -> PgResult<(&str, Vec<Option<PgType>>)> {
     let syntax = |message: &str| PgError::new(SqlState::INVALID_TEXT_REPRESENTATION, message);
     let (name, rest) = text.split_once('(').ok_or_else(|| syntax("expected a left parenthesis"))?;
+    if name.trim().is_empty() {
+        return Err(PgError::new(SqlState::INVALID_NAME, "invalid name syntax"));
+    }
     let args = rest.strip_suffix(')').ok_or_else(|| syntax("expected a right parenthesis"))?;
     let mut types = Vec::new();
     let (mut depth, mut start) = (0, 0);

@@ -549,17 +549,11 @@ impl<'a> Binder<'a> {
         self.apply_policies(&mut body)?;
         let mut bound = Bound {
             ctes: std::mem::take(&mut self.ctes),
-            body,
-            params: Vec::new(),
-            uses: Vec::new(),
-            accesses: Vec::new(),
-            functions: Vec::new(),
-            schemas: Vec::new(),
-            warnings: Vec::new(),
             names_cursor: self.names_cursor,
             loads: self.loads,
             unpopulated: self.unpopulated.take(),
             policies_of: self.policies_of,
+            ..Bound::new(body)
         };
         with::inline_ctes(&mut bound, self.next_col, &self.materialized, &self.not_materialized);
         self.read_maps(&mut bound)?;

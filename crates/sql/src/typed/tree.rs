@@ -724,6 +724,27 @@ pub struct Bound {
     pub policies_of: Option<(Oid, bool)>,
 }
 
+impl Bound {
+    /// A statement of its body alone, which uses nothing that is looked after.
+    #[must_use]
+    pub fn new(body: BoundBody) -> Self {
+        Self {
+            ctes: Vec::new(),
+            body,
+            params: Vec::new(),
+            uses: Vec::new(),
+            accesses: Vec::new(),
+            functions: Vec::new(),
+            schemas: Vec::new(),
+            warnings: Vec::new(),
+            names_cursor: false,
+            loads: false,
+            unpopulated: None,
+            policies_of: None,
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub enum BoundBody {
     Query(Query),

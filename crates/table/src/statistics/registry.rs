@@ -75,6 +75,29 @@ impl Registry {
         Ok(())
     }
 
+    /// The tables of which something is known.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Oid> {
+        let mut out: Vec<Oid> = self.changes.lock().keys().copied().collect();
+        out.extend(self.tables.read().keys());
+        out
+    }
+
+    /// Forgets tables that are gone for good.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn forget(&self, tables: &Tables, gone: &[Oid]) -> PgResult<()> {
+        for oid in gone {
+            self.changes.lock().remove(oid);
+            let known = self.tables.write().remove(oid).is_some();
+            if known {
+                delete(&**tables.store(), &statistics_key(*oid)).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Takes note of rows that a committed statement changed.
     pub fn note_changes(self: &Arc<Self>, transactions: &Arc<Transactions>, table: Oid, rows: u64) {
         let changed = {

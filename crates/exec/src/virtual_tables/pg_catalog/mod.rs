@@ -37,6 +37,7 @@ mod pg_sequence;
 mod pg_settings;
 mod pg_shdepend;
 mod pg_stat_activity;
+mod pg_stat_database;
 mod pg_stat_fulltext;
 mod pg_stat_hot_regions;
 mod pg_stat_index_check;
@@ -107,6 +108,10 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_shdepend" => pg_shdepend::fill,
         "pg_shdescription" => pg_database::comments,
         "pg_stat_activity" => pg_stat_activity::fill,
+        "pg_stat_archiver" => pg_stat_database::archiver,
+        "pg_stat_bgwriter" => pg_stat_database::bgwriter,
+        "pg_stat_database" => pg_stat_database::fill,
+        "pg_stat_database_conflicts" => pg_stat_database::conflicts,
         "pg_stat_fulltext" => pg_stat_fulltext::fill,
         "pg_stat_index_check" => pg_stat_index_check::fill,
         "pg_stat_progress_create_index" => pg_stat_progress_create_index::fill,
@@ -114,6 +119,7 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_stat_ssl" => pg_stat_ssl::fill,
         "pg_stat_user_indexes" | "pg_stat_all_indexes" | "pg_statio_user_indexes" | "pg_statio_all_indexes" => pg_stat_user_indexes::fill,
         "pg_stat_user_tables" | "pg_stat_all_tables" | "pg_statio_user_tables" | "pg_statio_all_tables" => pg_stat_user_tables::fill,
+        "pg_stat_wal" => pg_stat_database::wal,
         "pg_stats" => pg_stats::fill,
         "pg_tables" => pg_tables::fill,
         "pg_tablespace" => pg_tablespace::fill,

@@ -12,14 +12,13 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         for index in table.indexes.iter().filter(|i| i.is_fulltext()) {
             let Some(text) = ctx.database.text.get(index.storage) else { continue };
             let lag = lags.iter().find(|l| l.table == table.storage && l.reader == index.storage.0);
-            let count = |n: u64| V::Int(i64::try_from(n).unwrap_or(i64::MAX));
             let (state, reason) = match text.condition() {
                 crate::fulltext::Condition::Building => ("building", V::Null),
                 crate::fulltext::Condition::Ready(_) => ("ready", V::Null),
                 crate::fulltext::Condition::Broken(why) => ("broken", why.into()),
             };
             let generation = text.files().map(|f| f.generation());
-            let of = |f: &dyn Fn(&stoa_fulltext::Generation) -> u64| generation.as_ref().map_or(V::Null, |g| count(f(g)));
+            let of = |f: &dyn Fn(&stoa_fulltext::Generation) -> u64| generation.as_ref().map_or(V::Null, |g| f(g).into());
             t.row(vec![
                 ("relid", V::Oid(table.oid)),
                 ("indexrelid", V::Oid(index.oid)),
@@ -28,14 +27,14 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 ("indexrelname", index.name.as_str().into()),
                 ("state", state.into()),
                 ("reason", reason),
-                ("rows_built", count(text.progress())),
+                ("rows_built", text.progress().into()),
                 ("documents", of(&|g| g.documents())),
                 ("segments", of(&|g| g.segments() as u64)),
                 ("bytes", of(&|g| g.bytes())),
-                ("lag_commits", lag.map_or(V::Null, |l| count(l.commits))),
-                ("lag_rows", lag.map_or(V::Null, |l| count(l.keys))),
-                ("lag_ms", lag.map_or(V::Null, |l| count(u64::try_from(l.age.as_millis()).unwrap_or(u64::MAX)))),
-                ("feed_bytes", lag.map_or(V::Null, |l| count(l.bytes))),
+                ("lag_commits", lag.map_or(V::Null, |l| l.commits.into())),
+                ("lag_rows", lag.map_or(V::Null, |l| l.keys.into())),
+                ("lag_ms", lag.map_or(V::Null, |l| u64::try_from(l.age.as_millis()).unwrap_or(u64::MAX).into())),
+                ("feed_bytes", lag.map_or(V::Null, |l| l.bytes.into())),
             ]);
         }
     }

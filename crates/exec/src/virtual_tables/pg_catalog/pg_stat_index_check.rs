@@ -7,7 +7,6 @@ use stoa_pg::PgResult;
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
-    let count = |n: u64| V::Int(i64::try_from(n).unwrap_or(i64::MAX));
     for table in tables(ctx) {
         for index in table.indexes.iter().filter(|i| !i.is_fulltext()) {
             let mut row = vec![
@@ -25,12 +24,12 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                     ("last_check", V::Time(check.ended_us)),
                     ("background", V::Bool(check.background)),
                     ("duration_ms", V::Int(check.duration_us / 1000)),
-                    ("entries", count(check.entries)),
-                    ("ranges", count(check.ranges)),
-                    ("faults", count(check.faults)),
+                    ("entries", check.entries.into()),
+                    ("ranges", check.ranges.into()),
+                    ("faults", check.faults.into()),
                     ("failure", check.failure.into()),
-                    ("checks", count(check.checks)),
-                    ("faults_ever", count(check.faults_ever)),
+                    ("checks", check.checks.into()),
+                    ("faults_ever", check.faults_ever.into()),
                 ]);
             }
             t.row(row);

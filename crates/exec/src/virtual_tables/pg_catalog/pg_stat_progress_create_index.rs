@@ -16,8 +16,8 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             ("index_relid", V::Oid(build.index)),
             ("command", build.command.into()),
             ("phase", build.phase.into()),
-            ("tuples_total", V::Int(i64::try_from(build.rows_total).unwrap_or(i64::MAX))),
-            ("tuples_done", V::Int(i64::try_from(build.rows_done).unwrap_or(i64::MAX))),
+            ("tuples_total", build.rows_total.into()),
+            ("tuples_done", build.rows_done.into()),
         ]);
     }
     Ok(())

@@ -47,7 +47,7 @@ impl<'a> Stored<'a> {
     pub fn shown(&self, ctx: &StatementContext, number: i64, region: &Region) -> Vec<(&'static str, V)> {
         let bound =
             |key: Option<&Vec<u8>>| key.filter(|k| self.may_read && !k.is_empty()).map_or(V::Null, |k| explain::key(&self.shape, k).into());
-        let traffic = |of: fn(&stoa_table::Traffic) -> u64| region.traffic.as_ref().map_or(V::Null, |traffic| count(of(traffic)));
+        let traffic = |of: fn(&stoa_table::Traffic) -> u64| region.traffic.as_ref().map_or(V::Null, |traffic| of(traffic).into());
         vec![
             ("relid", V::Oid(self.table.oid)),
             ("indexrelid", self.index.map_or(V::Null, |index| V::Oid(index.oid))),
@@ -61,10 +61,6 @@ impl<'a> Stored<'a> {
             ("writes", traffic(|traffic| traffic.writes)),
         ]
     }
-}
-
-fn count(n: u64) -> V {
-    V::Int(i64::try_from(n).unwrap_or(i64::MAX))
 }
 
 /// The tables that the rows wanted may be of.
@@ -83,8 +79,8 @@ pub async fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 let since = region.traffic.and_then(|traffic| traffic.since_us);
                 let mut row = stored.shown(ctx, number, region);
                 row.extend([
-                    ("bytes", count(region.approximate_bytes)),
-                    ("rows", count(region.approximate_rows)),
+                    ("bytes", region.approximate_bytes.into()),
+                    ("rows", region.approximate_rows.into()),
                     ("server", region.server.clone().map_or(V::Null, Into::into)),
                     ("stats_reset", since.and_then(|us| i64::try_from(us).ok()).map_or(V::Null, V::Time)),
                 ]);
