@@ -113,6 +113,11 @@ class Make:
             ty = "int"
         pick = r.random()
         sub = lambda t: self.expr(scope, t, depth - 1)
+        if self.chance(0.05):
+            # Several comparisons of one column, which planners merge.
+            one, other = self.column(scope, ty) or sub(ty), lambda: self.column(scope, ty) if self.chance(0.4) else r.choice(LITERALS[ty])
+            pairs = [[one, other()][::r.choice([1, 1, -1])] for _ in range(r.choice([2, 2, 3]))]
+            return " AND ".join(f"{left} {r.choice(COMPARE)} {right}" for left, right in pairs)
         if depth <= 0 or pick < 0.3:
             return f"{sub(ty)} {r.choice(COMPARE)} {sub(ty)}"
         if pick < 0.32:

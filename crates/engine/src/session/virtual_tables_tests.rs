@@ -151,6 +151,8 @@ async fn what_happened_in_a_database_is_counted() {
 
     let ends = "SELECT xact_commit, xact_rollback, sessions FROM pg_stat_database WHERE datname = current_database()";
     let before = answer(&mut s, ends).await;
+    let commits = "SELECT value > 0 FROM pg_stat_store WHERE name = 'rows' UNION ALL SELECT value >= 0 FROM pg_stat_store WHERE name = 'column_cache_bytes'";
+    assert_eq!(answer(&mut s, commits).await, "t; t");
     // What is rolled back was written, too.
     for sql in ["BEGIN", "INSERT INTO t VALUES (20, 0)", "ROLLBACK", "SELECT 1 / 0", "SELECT 1"] {
         answer(&mut s, sql).await;

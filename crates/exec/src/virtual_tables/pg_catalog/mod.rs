@@ -44,6 +44,7 @@ mod pg_stat_index_check;
 mod pg_stat_progress_create_index;
 mod pg_stat_regions;
 mod pg_stat_ssl;
+mod pg_stat_store;
 mod pg_stat_user_indexes;
 mod pg_stat_user_tables;
 mod pg_stats;
@@ -117,6 +118,7 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_stat_progress_create_index" => pg_stat_progress_create_index::fill,
         "pg_stat_gssapi" => pg_stat_ssl::fill_gssapi,
         "pg_stat_ssl" => pg_stat_ssl::fill,
+        "pg_stat_store" => pg_stat_store::fill,
         "pg_stat_user_indexes" | "pg_stat_all_indexes" | "pg_statio_user_indexes" | "pg_statio_all_indexes" => pg_stat_user_indexes::fill,
         "pg_stat_user_tables" | "pg_stat_all_tables" | "pg_statio_user_tables" | "pg_statio_all_tables" => pg_stat_user_tables::fill,
         "pg_stat_wal" => pg_stat_database::wal,
