@@ -150,18 +150,21 @@ impl Binder<'_> {
                     .at(self.pos(e)));
             }
             E::Identifier(ident) => {
-                // An input column comes before a name of the select list.
+                // An input column comes before a name of the select list, and that before the row of a relation.
                 let name = fold(ident);
-                match self.bind_expr(e) {
-                    Ok(expr) => expr,
-                    Err(error) if error.code() == SqlState::UNDEFINED_COLUMN => {
-                        target = targets.iter().position(|t| t.name == name);
-                        match target.and_then(|at| targets.get(at)) {
-                            Some(target) => target.expr.clone(),
-                            None => return Err(error),
-                        }
+                let listed = targets.iter().position(|t| t.name == name);
+                let bound = if listed.is_some() && self.names_row(&name) { None } else { Some(self.bind_expr(e)) };
+                match (bound, listed.and_then(|at| targets.get(at))) {
+                    (Some(Err(error)), Some(known)) if error.code() == SqlState::UNDEFINED_COLUMN => {
+                        target = listed;
+                        known.expr.clone()
                     }
-                    Err(error) => return Err(error),
+                    (None, Some(known)) => {
+                        target = listed;
+                        known.expr.clone()
+                    }
+                    (Some(bound), _) => bound?,
+                    (None, None) => self.bind_expr(e)?,
                 }
             }
             _ => self.bind_expr(e)?,

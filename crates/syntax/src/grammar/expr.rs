@@ -262,7 +262,11 @@ impl Parser<'_> {
         let mut single = 0;
         loop {
             if self.at_label() {
-                if self.goes_on(min) {
+                let binding = self.binding_of_word();
+                if binding == single && single != 0 {
+                    return Err(self.unexpected());
+                }
+                if min > 0 && binding >= min {
                     self.at += 1;
                     return Err(self.unexpected());
                 }
@@ -354,22 +358,22 @@ impl Parser<'_> {
             && self.class(0).is_some_and(|(_, bare)| bare)
     }
 
-    /// Whether the word there is an operator that binds what stands behind another one: then it is no label, as in `a * b COLLATE, c`.
-    fn goes_on(&self, min: u8) -> bool {
-        let binding = match self.peek(0) {
-            Some(Token::Word(word)) if word.quote_style.is_none() => match word.value.to_ascii_lowercase().as_str() {
-                "or" => binding::OR,
-                "and" => binding::AND,
-                "is" => binding::IS,
-                "between" | "in" | "like" | "ilike" | "similar" => binding::PREDICATE,
-                "operator" => binding::OTHER,
-                "at" => binding::AT,
-                "collate" => binding::COLLATE,
-                _ => return false,
-            },
-            _ => return false,
+    /// The level of a word that may be a label and is an operator; 0 if it is none. One that binds what stands behind another operator, as
+    /// in `a * b COLLATE, c`, or may not follow it, as in `a BETWEEN b AND c IN, d`, is no label.
+    fn binding_of_word(&self) -> u8 {
+        let Some(Token::Word(word)) = self.peek(0).filter(|token| matches!(token, Token::Word(word) if word.quote_style.is_none())) else {
+            return 0;
         };
-        min > 0 && binding >= min
+        match word.value.to_ascii_lowercase().as_str() {
+            "or" => binding::OR,
+            "and" => binding::AND,
+            "is" => binding::IS,
+            "between" | "in" | "like" | "ilike" | "similar" => binding::PREDICATE,
+            "operator" => binding::OTHER,
+            "at" => binding::AT,
+            "collate" => binding::COLLATE,
+            _ => 0,
+        }
     }
 
     /// Whether ANY, SOME or ALL with a parenthesis stands there.

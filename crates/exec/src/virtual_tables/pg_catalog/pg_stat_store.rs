@@ -1,6 +1,6 @@
 //! `pg_stat_store`: counters and gauges of the store and of the memory of statements, by name.
 
-use super::super::builder::{Builder, V};
+use super::super::builder::Builder;
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 
