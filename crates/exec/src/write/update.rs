@@ -224,14 +224,15 @@ pub async fn update(
     work.child_rows_assigned(writer, &old, &new, (&old_keys, &new_keys), assigned)?;
     drop((after, sides));
     change_maps(writer, &new, assigned, old_keys.iter().eq(new_keys.iter())).await?;
-    writer.note(RowChange::Updated, source.len());
     Ok(Written { rows: new, source })
 }
 
-/// Does to the maps of changed rows what they were assigned, and asks policies about them; `in_place`: the rows have the keys that they had.
+/// Does to the maps of changed rows what they were assigned, asks policies about them and counts the rows; `in_place`: the rows have the keys that they had.
 async fn change_maps(writer: &TableWriter, rows: &Rows, assigned: &HashSet<ColumnId>, in_place: bool) -> PgResult<()> {
     maps::change(writer, rows, assigned, in_place).await?;
-    refuse_by_maps(writer, PolicyCheck::Updated, rows, in_place).await
+    refuse_by_maps(writer, PolicyCheck::Updated, rows, in_place).await?;
+    writer.note(RowChange::Updated, rows.len());
+    Ok(())
 }
 
 /// The lock that is taken of a row for an assignment to columns, whatever they are assigned.

@@ -1,10 +1,11 @@
 //! The typed tree, and what its expressions mean: kernels, constants, errors that may be raised, DataFusion's expressions of them.
 //!
 //! The binder makes the tree; planning, writing and the search for words read it. Nothing here looks at a catalog or runs a plan.
-//! Reading order: [`tree`] → [`walk`] → [`lost`] → [`kernel`] → [`constant`] → [`udf`] → [`raises`] → [`guard`] → [`barrier`] → [`match_config`] → [`expr`] → [`evaluator`].
+//! Reading order: [`tree`] → [`children`] → [`walk`] → [`lost`] → [`kernel`] → [`constant`] → [`udf`] → [`raises`] → [`guard`] → [`barrier`] → [`match_config`] → [`expr`] → [`evaluator`].
 
 pub mod barrier;
 pub mod branches;
+pub mod children;
 pub mod condition;
 pub mod constant;
 pub mod error;

@@ -2,7 +2,8 @@
 
 use super::{Parse, Parser};
 use crate::ast::{
-    self, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Ident, ObjectName, Value, ValueWithSpan,
+    self, BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Ident, ObjectName,
+    Value, ValueWithSpan,
 };
 use crate::marks;
 use sqlparser::tokenizer::Token;
@@ -22,7 +23,33 @@ fn listed_call(name: Ident, args: Vec<FunctionArg>) -> Expr {
     Expr::Function(call)
 }
 
+/// Whether it is written as a row.
+pub(super) fn is_row(expr: &Expr) -> bool {
+    match expr {
+        Expr::Tuple(_) => true,
+        Expr::Function(call) => {
+            matches!(call.name.0.as_slice(), [ast::ObjectNamePart::Identifier(name)] if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("row"))
+        }
+        _ => false,
+    }
+}
+
 impl Parser<'_> {
+    /// An operand, or two rows with OVERLAPS between them, which bind closer than any operator.
+    pub(super) fn operand_or_overlaps(&mut self, restricted: bool) -> Parse<Expr> {
+        let left = self.operand()?;
+        if restricted || !is_row(&left) || !self.keyword("overlaps") {
+            return Ok(left);
+        }
+        let start = self.at;
+        let right = if self.peek(0) == Some(&Token::LParen) { self.parenthesized()? } else { self.operand()? };
+        if !is_row(&right) {
+            self.at = start;
+            return Err(self.unexpected());
+        }
+        Ok(Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::Overlaps, right: Box::new(right) })
+    }
+
     /// Behind the name of a function, at the parenthesis.
     pub(super) fn call(&mut self, parts: Vec<Ident>) -> Parse<Expr> {
         self.nested(|p| p.call_of(parts))

@@ -1,5 +1,6 @@
 //! Expressions: operators by precedence, predicates, and what stands between operators.
 
+use super::call::is_row;
 use super::{Parse, Parser};
 use crate::ast::{self, AccessExpr, BinaryOperator, Expr, Ident, Subscript, UnaryOperator, Value, ValueWithSpan};
 use crate::keywords::Class;
@@ -79,17 +80,6 @@ enum Escaped {
     Called(Expr),
 }
 
-/// Whether it is written as a row.
-fn is_row(expr: &Expr) -> bool {
-    match expr {
-        Expr::Tuple(_) => true,
-        Expr::Function(call) => {
-            matches!(call.name.0.as_slice(), [ast::ObjectNamePart::Identifier(name)] if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("row"))
-        }
-        _ => false,
-    }
-}
-
 impl Parser<'_> {
     /// `a_expr` of PostgreSQL's grammar.
     pub(crate) fn expr(&mut self) -> Parse<Expr> {
@@ -143,21 +133,6 @@ impl Parser<'_> {
             }
             _ => self.operand_or_overlaps(restricted),
         }
-    }
-
-    /// An operand, or two rows with OVERLAPS between them, which bind closer than any operator.
-    fn operand_or_overlaps(&mut self, restricted: bool) -> Parse<Expr> {
-        let left = self.operand()?;
-        if restricted || !is_row(&left) || !self.keyword("overlaps") {
-            return Ok(left);
-        }
-        let start = self.at;
-        let right = if self.peek(0) == Some(&Token::LParen) { self.parenthesized()? } else { self.operand()? };
-        if !is_row(&right) {
-            self.at = start;
-            return Err(self.unexpected());
-        }
-        Ok(Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::Overlaps, right: Box::new(right) })
     }
 
     fn signed(&mut self, op: UnaryOperator, restricted: bool) -> Parse<Expr> {
@@ -593,7 +568,7 @@ impl Parser<'_> {
     }
 
     /// A query, a row or an expression in parentheses.
-    fn parenthesized(&mut self) -> Parse<Expr> {
+    pub(super) fn parenthesized(&mut self) -> Parse<Expr> {
         if self.query_in_parens(0) {
             return Ok(Expr::Subquery(self.query_with_parens()?));
         }
