@@ -27,6 +27,7 @@ pub mod rules;
 mod sample;
 mod scan;
 mod search_limit;
+mod set_operation;
 mod sets;
 pub mod window;
 

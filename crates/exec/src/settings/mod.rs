@@ -22,7 +22,7 @@ pub const COMMIT_TOKEN: &str = "stoa.commit_token";
 
 /// All settings, in the order of SHOW ALL.
 pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
-    let mut all = [known::OF_SESSIONS, own::OF_STOA, server::OF_THE_SERVER].concat();
+    let mut all = [&known::OF_SESSIONS[..], &[own::OF_STOA, server::OF_THE_SERVER]].concat().concat();
     all.sort_by_key(|setting| setting.name.to_lowercase());
     all
 });
@@ -477,7 +477,7 @@ mod tests {
             let out = start.with(setting.name, None).unwrap_or_else(|e| panic!("{}: {e}", setting.name));
             assert_eq!(out.raw(setting.name), Some(setting.default), "{}", setting.name);
         }
-        for part in [known::OF_SESSIONS, own::OF_STOA, server::OF_THE_SERVER] {
+        for part in known::OF_SESSIONS.into_iter().chain([own::OF_STOA, server::OF_THE_SERVER]) {
             assert!(part.is_sorted_by_key(|s| s.name.to_lowercase()));
         }
     }
