@@ -6,7 +6,7 @@
 use crate::grammar::{Parse, Parser};
 use crate::utility::{
     Copy, CopySource, CopyTarget, Declare, DiscardTarget, Explain, FetchDirection, Isolation, MaintenanceTarget, NamedOption, OptionValue,
-    SetItem, TableLockMode, TransactionModes, Utility,
+    TableLockMode, TransactionModes, Utility,
 };
 use crate::{Body, ast, char_offset};
 use sqlparser::tokenizer::Token;

@@ -5,7 +5,7 @@ use super::decorrelate::{self, Apply, ApplyKind, conjunction};
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
-use datafusion::common::{Column, DFSchema, DataFusionError, JoinType, ScalarValue};
+use datafusion::common::{DFSchema, DataFusionError, JoinType, ScalarValue};
 use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::expr::Sort;
