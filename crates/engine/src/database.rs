@@ -113,8 +113,9 @@ impl Database {
         if oid == FIRST_DATABASE {
             return Some(Arc::clone(&self.inner));
         }
-        let catalog = self.inner.transactions.published_catalog();
         let mut others = self.others.lock();
+        // Behind the lock: an older one would not have what others have just connected to.
+        let catalog = self.inner.transactions.published_catalog();
         // Those that were dropped go, and with them the work on them in the background.
         others.retain(|oid, _| catalog.authority().database(*oid).is_some());
         self.inner.instance.counters.lock().retain(|oid, _| catalog.authority().database(*oid).is_some());

@@ -4,7 +4,7 @@
 
 use super::DatabaseInner;
 use futures::future::BoxFuture;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use stoa_pg::PgResult;
@@ -24,10 +24,11 @@ pub type Upkeep = fn(Arc<DatabaseInner>, Oid) -> BoxFuture<'static, PgResult<()>
 
 /// Removes dropped tables whose time is over, until the database is closed.
 pub async fn purge(database: Weak<DatabaseInner>, purging: Upkeep) {
+    let mut absent = Absent::new();
     loop {
         tokio::time::sleep(ROUND).await;
         let Some(database) = database.upgrade() else { return };
-        if let Err(error) = forget_gone(&database).await {
+        if let Err(error) = forget_gone(&database, &mut absent).await {
             tracing::warn!(error = error.message(), "statistics of tables that are gone are kept for longer");
         }
         let now = database.tables.now_us();
@@ -47,17 +48,25 @@ pub async fn purge(database: Weak<DatabaseInner>, purging: Upkeep) {
     }
 }
 
-/// Forgets what is known of tables that are gone for good, also in databases that are.
+/// Tables of which something is known and that no catalog has, with when that was first seen, in microseconds since 1970.
+pub type Absent = HashMap<Oid, i64>;
+
+/// Forgets what is known of tables that are gone for good, also in databases that are. A table that is absent may be about to come, in a
+/// transaction that has made and filled it: only those are gone that are still absent when all who had begun are through.
 ///
 /// # Errors
 /// The store failed.
-pub async fn forget_gone(database: &DatabaseInner) -> PgResult<()> {
+pub async fn forget_gone(database: &DatabaseInner, absent: &mut Absent) -> PgResult<()> {
+    let (now, sessions) = (database.tables.now_us(), database.sessions());
+    let begun = sessions.iter().map(|session| session.activity().transaction_start_us).filter(|us| *us > 0).min().unwrap_or(now);
     let (counted, known) = (database.counters.tables(), database.statistics.tables());
     // What was known before these were looked at is not new.
     let catalogs = database.tables.services().publication().all();
-    let is_gone = |oid: &Oid| !catalogs.iter().any(|catalog| catalog.relation(*oid).is_some() || catalog.dropped().contains_key(oid));
-    database.counters.forget(&counted.into_iter().filter(is_gone).collect::<Vec<_>>());
-    let gone: Vec<Oid> = known.into_iter().filter(is_gone).collect();
+    let is_absent = |oid: &Oid| !catalogs.iter().any(|catalog| catalog.relation(*oid).is_some() || catalog.dropped().contains_key(oid));
+    let found: HashSet<Oid> = counted.into_iter().chain(known).filter(is_absent).collect();
+    absent.retain(|oid, _| found.contains(oid));
+    let gone: Vec<Oid> = found.into_iter().filter(|oid| *absent.entry(*oid).or_insert(now) < begun).collect();
+    database.counters.forget(&gone);
     database.statistics.forget(&database.tables, &gone).await
 }
 
