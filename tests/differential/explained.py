@@ -113,8 +113,8 @@ EXPLAINED = [
     ("MIN and MAX under WITH TIES", "under WITH TIES they are computed", lambda d: not d.failed and d.theirs[0] == "21000" and "WITH TIES" in d.sql and re.search(r"\b(min|max)\(", d.sql)),
     ("views that cannot be written", "is reported before what is wrong with the statement's columns", lambda d: d.ours[0] == "55000" and "view" in d.ours[3] and d.theirs[0][:2] == "42"),
     ("encodings", "`convert_from` and its kin know", lambda d: d.ours[0] == "0A000" and d.ours[3].startswith("conversion of encoding")),
-    ("which rows a LIMIT takes of those that tie by a constant", "cut off", lambda d: not d.failed and d.ours[1] == d.theirs[1] and len(d.ours[2]) == len(d.theirs[2])
-     and re.search(r"ORDER BY (-?[\d.]+|((date|time\w*|interval) )?'[^']*')(::\w+)? *(DESC|ASC)? *(LIMIT|FETCH)", d.sql)),
+    ("which rows a LIMIT takes of those that tie by a constant or a truth value", "cut off", lambda d: not d.failed and d.ours[1] == d.theirs[1] and len(d.ours[2]) == len(d.theirs[2])
+     and re.search(r"ORDER BY ((-?[\d.]+|((date|time\w*|interval) )?'[^']*')(::\w+)?|[\w.]+::bool(ean)?) *(DESC|ASC)? *(LIMIT|FETCH)", d.sql)),
     ("functions that Stoa adds", "are Stoa's own and ask for a table", lambda d: d.failed and d.they_failed and re.search(r"\b(score|snippet|contains)\(", d.sql)),
     ("rows of tables whose columns are grouped", "may be selected; PostgreSQL says 42803", lambda d: not d.failed and d.theirs[0] == "42803" and re.match(r'column "\w+\.\*" must', d.theirs[3])),
     ("ordering operators", "any operator but `<` and `>` is 42809", lambda d: d.ours[0] == "42809" and "ordering operator" in d.ours[3] and d.theirs[0] == "42883"),

@@ -119,6 +119,13 @@ class Calls:
         out = [self.literal(name, i, t) for i, t in enumerate(self.concrete(types))]
         return None if None in out else out
 
+    def beside_null(self, quoted, args):
+        """A call for rows in which one argument is NULL, which no constant shows."""
+        place = self.rng.randrange(len(args))
+        row = ", ".join(f"CASE WHEN false THEN {a} END" if i == place else a for i, a in enumerate(args))
+        columns = ", ".join(f"c{i}" for i in range(len(args)))
+        return f"SELECT pg_catalog.{quoted}({columns}) AS x FROM (VALUES ({row}), ({row})) AS v({columns})"
+
     def statement(self, name, types, kind, is_set, variadic, result):
         quoted = f'"{name}"'
         if kind == "f":
@@ -126,6 +133,8 @@ class Calls:
             if args is None:
                 return None
             call = f"pg_catalog.{quoted}({', '.join(args)})"
+            if len(args) > 1 and not is_set and result != "record" and "cstring" not in types and self.rng.random() < 0.15:
+                return self.beside_null(quoted, args)
             if is_set:
                 if name == "generate_series" and re.search(r"\d{8}|infinity|1e|0\.0|NaN", call):
                     return None

@@ -232,10 +232,8 @@ fn object_of_lists(jsonb: bool) -> Kernel {
         let (keys, values) = (TextArrays::new(arg(args, 0)?)?, TextArrays::new(arg(args, 1)?)?);
         let (mut k, mut v) = (Vec::new(), Vec::new());
         nullable_rows(call, jsonb, |row, text, builder| {
-            if !keys.read_list(row, &mut k)? || !values.read_list(row, &mut v)? {
-                return Ok(false);
-            }
-            if k.is_empty() != v.is_empty() {
+            let (Some(keys), Some(values)) = (keys.read(row, &mut k), values.read(row, &mut v)) else { return Ok(false) };
+            if keys.ndim() > 1 || keys.ndim() != values.ndim() {
                 return Err(subscripts("wrong number of array subscripts"));
             }
             if k.len() != v.len() {

@@ -157,6 +157,9 @@ fn building() {
         ("json_object", vec![texts("{a,b}"), texts("{1,NULL}")], "{\"a\" : \"1\", \"b\" : null}"),
         ("json_object", vec![texts("{a,b}"), texts("{1}")], "2202E: mismatched array dimensions"),
         ("jsonb_object", vec![texts("{a,NULL}"), texts("{1,2}")], "22004: null value not allowed for object key"),
+        ("json_object", vec![texts("{a}"), texts("{{1}}")], "2202E: wrong number of array subscripts"),
+        ("json_object", vec![texts("{{a}}"), (PgType::Text.array_of(), None)], "NULL"),
+        ("jsonb_object", vec![(PgType::Text.array_of(), None), texts("{{1}}")], "NULL"),
         ("json_object", vec![texts("{}")], "{}"),
     ] {
         assert_eq!(function(name, &args), wanted, "{name}");
