@@ -119,6 +119,36 @@ async fn extended_queries() {
     assert_eq!(client.answer().await, "1 2 I Z:I");
 }
 
+/// A transaction begins when its first message arrives, however long the session has waited since the one before: one that binds or describes
+/// what was prepared long ago.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn times_of_statements() {
+    let running = start().await;
+    let mut client = Client::connect(running.address).await;
+    client.send(&[&query("CREATE TABLE seen (at timestamptz)")]).await;
+    assert_eq!(client.answer().await, "C:CREATE_TABLE Z:I");
+    client.send(&[&parse("later", "SELECT now() > max(at), statement_timestamp() > max(at) FROM seen"), SYNC]).await;
+    assert_eq!(client.answer().await, "1 Z:I");
+    for describe in [true, false] {
+        client.send(&[&query("INSERT INTO seen VALUES (clock_timestamp())")]).await;
+        assert_eq!(client.answer().await, "C:INSERT_0_1 Z:I");
+        let described = if describe { message(b'D', b"P\0") } else { Vec::new() };
+        client.send(&[&bind("", "later"), &described, &execute("", 0), SYNC]).await;
+        assert_eq!(client.answer().await, if describe { "2 T D:t,t C:SELECT_1 Z:I" } else { "2 D:t,t C:SELECT_1 Z:I" });
+    }
+    for (sql, expected) in [
+        ("SELECT now() = statement_timestamp()", "T D:t C:SELECT_1 Z:I"),
+        ("SELECT now() = statement_timestamp()", "T D:t C:SELECT_1 Z:I"),
+        ("SELECT 1 WHERE statement_timestamp() IS NULL; SELECT now() = statement_timestamp()", "T C:SELECT_0 T D:t C:SELECT_1 Z:I"),
+        ("BEGIN; SELECT now() = statement_timestamp()", "C:BEGIN T D:t C:SELECT_1 Z:T"),
+        ("SELECT now() < statement_timestamp(), now() = transaction_timestamp()", "T D:t,t C:SELECT_1 Z:T"),
+        ("COMMIT", "C:COMMIT Z:I"),
+    ] {
+        client.send(&[&query(sql)]).await;
+        assert_eq!(client.answer().await, expected, "{sql}");
+    }
+}
+
 /// Portals outlive Sync in a block. What has given its rows gives none when it is run again, also what SHOW says; what gave none, or failed,
 /// is not run again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

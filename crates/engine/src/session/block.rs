@@ -27,10 +27,7 @@ impl Session {
         let steps = parse_block(code).map_err(syntax_error)?;
         // What has a transaction of its own cannot run in a block.
         self.start_query().await?;
-        let began = self.statement_us;
-        let out = self.run_steps(&steps).await;
-        self.statement_us = began;
-        out.map_err(|mut error| {
+        self.run_steps(&steps).await.map_err(|mut error| {
             // It would be one in the text of the step.
             error.fields_mut().position = None;
             error

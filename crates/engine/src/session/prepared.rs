@@ -227,7 +227,6 @@ impl Session {
             described: AtomicBool::new(false),
             recalled: false,
         };
-        self.statement_us = self.database.tables.now_us();
         self.check_startable(&prepared)?;
         if prepared.bindable().is_some() {
             self.bound(&prepared)?;

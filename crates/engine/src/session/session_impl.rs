@@ -30,7 +30,7 @@ pub struct Session {
     pub(crate) unnamed: Option<Prepared>,
     pub(super) statement_cache: super::statement_cache::StatementCache,
     pub(crate) cursors: IndexMap<String, Cursor>,
-    /// When the statement began, in microseconds since 1970.
+    /// When the message arrived that the statement came with, in microseconds since 1970.
     pub(crate) statement_us: i64,
     notifications: Option<UnboundedReceiver<Notification>>,
     search_path: Option<SearchPath>,
@@ -126,14 +126,20 @@ impl Session {
         self.notifications.take()
     }
 
+    /// A message or a text with statements arrives, or one that goes on with a statement: what PostgreSQL's Query, Parse, Bind, Execute and
+    /// FunctionCall are. It is the time of `statement_timestamp()` in a transaction until the next; one that begins takes its own.
+    pub fn message_arrived(&mut self) {
+        self.statement_us = self.database.tables.now_us();
+    }
+
     /// Executes a statement. Changes of data have been made when this returns; rows come as the stream is read. The transaction of
-    /// a statement outside of a block ends with [`Session::finish`], which must be called when the rows have been read.
+    /// a statement outside of a block ends with [`Session::finish`], which must be called when the rows have been read. In a
+    /// transaction its time is that of the last [`Session::message_arrived`].
     ///
     /// # Errors
     /// Whatever the statement raises; [`Session::fail`] has been called then. Errors of the stream are for the caller to report to
     /// `fail`.
     pub async fn execute(&mut self, prepared: &Prepared, params: Vec<ScalarValue>) -> PgResult<Execution> {
-        self.statement_us = self.database.tables.now_us();
         self.shared.release_slot();
         self.open_implicit();
         let statement = prepared.inner.clone();

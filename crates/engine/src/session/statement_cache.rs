@@ -77,7 +77,6 @@ impl Session {
         kept.wanted = self.statement_cache.wanted;
         let (body, bound, constants) = (Arc::clone(&kept.body), Arc::clone(&kept.bound), Arc::clone(&kept.constants));
         self.begin_text(1);
-        self.statement_us = self.database.tables.now_us();
         // What this raises is raised again on the ordinary way.
         let system = self.environment().ok()?;
         let values = self.shared.settings().value.clone();

@@ -117,6 +117,8 @@ impl Session {
     pub(crate) fn open_implicit(&mut self) {
         if !self.block.active {
             self.block.active = true;
+            // Not the time of a message before it: a session may have waited since.
+            self.message_arrived();
             self.block.started_us = self.statement_us;
             self.shared.change_settings(|levels| levels.save());
             let modes = self.modes();

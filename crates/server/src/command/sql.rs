@@ -98,6 +98,7 @@ impl Shell {
     async fn run(&mut self, text: &str) -> Result<(), PgError> {
         let text = &*self.session.in_postgresql(text);
         let shared: Arc<str> = Arc::from(text);
+        self.session.message_arrived();
         for piece in self.session.parse(text)? {
             let prepared = self.session.prepare(Some(piece), shared.clone(), Vec::new())?;
             let tag = match self.session.execute(&prepared, Vec::new()).await? {

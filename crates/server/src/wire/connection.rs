@@ -171,6 +171,9 @@ impl Connection {
         if matches!(frame.kind, kind::QUERY | kind::PARSE | kind::BIND | kind::FUNCTION_CALL) && frame.body.len() > LONG_TEXT_BYTES {
             self.task.offload().await;
         }
+        if matches!(frame.kind, kind::QUERY | kind::PARSE | kind::BIND | kind::EXECUTE | kind::FUNCTION_CALL) {
+            self.session.message_arrived();
+        }
         match frame.kind {
             kind::TERMINATE => return Ok(Flow::Close),
             kind::SYNC => {

@@ -309,7 +309,7 @@ impl Session {
     /// # Errors
     /// The table or a column does not exist, or may not be written.
     pub async fn insert_batches(&mut self, schema: &str, table: &str, columns: Option<&[String]>) -> PgResult<BatchInsert> {
-        self.statement_us = self.database.tables.now_us();
+        self.message_arrived();
         let name = format!("{}.{}", quote_name(schema), quote_name(table));
         let text: Arc<str> = format!("INSERT INTO {name}").into();
         self.open_implicit();
