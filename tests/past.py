@@ -49,12 +49,12 @@ class Server:
 
 
 def define(c):
-    c.execute("CREATE TABLE kind (id int PRIMARY KEY, name text) WITH (versions = 1000)")
-    c.execute("CREATE TABLE item (id int PRIMARY KEY, grp int, n int, note text, FAMILY a (grp, n) WITH (versions = 1000), "
-              "FAMILY b (note) WITH (versions = 1000, values = plain))")
+    c.execute("CREATE TABLE kind (id int PRIMARY KEY, name text) WITH (versions = 100000)")
+    c.execute("CREATE TABLE item (id int PRIMARY KEY, grp int, n int, note text, FAMILY a (grp, n) WITH (versions = 100000), "
+              "FAMILY b (note) WITH (versions = 100000, values = plain))")
     c.execute("CREATE TABLE few (id int PRIMARY KEY, n int) WITH (versions = 3)")
-    c.execute("CREATE TABLE bag (id int PRIMARY KEY, n int, m map(text, int)) WITH (versions = 1000)")
-    c.execute("CREATE TABLE loose (id int PRIMARY KEY, n int) WITH (dynamic_columns, versions = 1000)")
+    c.execute("CREATE TABLE bag (id int PRIMARY KEY, n int, m map(text, int)) WITH (versions = 100000)")
+    c.execute("CREATE TABLE loose (id int PRIMARY KEY, n int) WITH (dynamic_columns, versions = 100000)")
     c.execute("CREATE INDEX item_grp ON item (grp)")
     c.execute("CREATE INDEX item_words ON item USING fulltext (note)")
     c.execute("INSERT INTO kind SELECT k, 'kind ' || k FROM generate_series(0, 5) k")
