@@ -134,6 +134,10 @@ pub fn a_history_says_since_when_it_is_known(make: MakeStore<'_>) {
         let history = histories(store, &store.snapshot(), T, &[aged]).unwrap();
         assert!(history.rows[0].known_since < last);
         assert_eq!(history.rows[0].versions.len(), 2, "what was replaced within the hour is known");
+        // Nothing is committed for longer than the past is kept.
+        clock.advance_us(7_200_000_000);
+        let history = histories(store, &store.snapshot(), T, &[aged]).unwrap();
+        assert_eq!(history.rows[0].versions.last().unwrap().1[0].value, b"new", "what is there is known");
     }
 }
 
