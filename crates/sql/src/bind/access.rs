@@ -49,9 +49,9 @@ impl Accesses {
         &mut self.list[at]
     }
 
-    /// Adds the notes of a part, but for what it does with one relation.
-    pub(super) fn add(&mut self, part: Self, but: (Option<Oid>, Oid)) {
-        for access in part.list.into_iter().filter(|access| (access.within, access.relation) != but) {
+    /// Adds the notes of a part, but for what it does with one relation, if that is said.
+    pub(super) fn add(&mut self, part: Self, but: Option<(Option<Oid>, Oid)>) {
+        for access in part.list.into_iter().filter(|access| Some((access.within, access.relation)) != but) {
             let own = self.of(access.within, access.relation);
             own.privileges = own.privileges.or(access.privileges);
             access.selected.iter().for_each(|column| add(&mut own.selected, *column));

@@ -316,7 +316,7 @@ impl Binder<'_> {
         if let Some(next) = levels.first_mut() {
             next.named.clone_from(&own.of(below, next.relation).selected);
             // Subqueries of the view read other relations.
-            self.accesses.add(own, (below, next.relation));
+            self.accesses.add(own, Some((below, next.relation)));
         }
         levels.insert(0, view_level(view.oid, within, &targets, &base));
         let columns = view.columns.iter().zip(targets).map(|(declared, (_, e))| (declared.name.clone(), e)).collect();
