@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""Rows and values that end by their age, against a model: two families with a ttl, indexes, searches, CHECK TABLE. Some tables have rows that
-end at a time that they say (TTL EXPIRES AT) instead of a first family with a ttl, and what writes that family says the time again: the model is
-the same.
+"""Rows and values that end by their age, against a model: two families with a ttl, indexes, searches, CHECK TABLE, reads of the past and
+histories, flushes, compactions and restarts. Some tables have rows that end at a time that they say (TTL EXPIRES AT) instead of a first family
+with a ttl, and what writes that family says the time again: the model is the same. In some families min_versions keeps the newest value for ever.
 
     wide_column.py BINARY | DSN [--seconds 20] [--seed 1]
 
 The model knows of each write the times before and after it, and of each read likewise. What may have ended between them, or not, is not
 compared: nothing here depends on speed. Each write tells what became of its row; that is compared where it is certain, and taken over
-where it is not.
+where it is not. A read of the past is right, or an error (72000) where rows have changed too often since. A BINARY is also ended, half of the
+times by SIGKILL, and started again.
 """
-import argparse, pathlib, random, socket, subprocess, sys, tempfile, time
+import argparse, collections, pathlib, random, sys, tempfile, time
 
 import psycopg
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "history"))
+from server import Server  # noqa: E402
 
 # The clocks of the test and the server are one; timestamps of commits may run ahead by a little.
 MARGIN = 0.02
@@ -32,21 +36,23 @@ class Value:
 
 
 class Case:
-    def __init__(self, connection, seed):
-        self.connection, self.random = connection, random.Random(seed)
+    def __init__(self, connection, seed, server=None):
+        self.connection, self.random, self.server = connection, random.Random(seed), server
         pick = self.random.choice
-        self.first, self.other = pick([(2, 1), (1, 2), (None, 1), (1, None), (2, 2)])
-        layout, versions = pick(["", "", "layout = cells, "]), pick(["", "", "versions = 3, "])
+        self.first, self.other = pick([(2, 1), (1, 2), (None, 1), (1, None), (2, 2), (None, None)])
+        layout, self.versions = pick(["", "", "layout = cells, "]), pick([1, 3, 3, 20])
         self.unique = pick([True, False])
         self.timed = pick([True, False, False])
         if self.timed:
             self.first, self.other = pick([1, 2]), None
+        # Whether values stay that are older than the ttl: the newest of each.
+        self.stays = self.versions > 1 and not self.timed and pick([True, False, False])
         # Of UPDATE, and of UPSERT the column and its value.
         self.again, self.column, self.value = (", w = clock_timestamp()", ", w", ", clock_timestamp()") if self.timed else ("", "", "")
 
         def options(ttl):
-            text = (layout + versions + (f"ttl = {ttl}" if ttl else "")).rstrip(", ")
-            return f" WITH ({text})" if text else ""
+            least = f"min_versions = {pick([1, self.versions - 1])}, " if self.stays and ttl else ""
+            return f" WITH ({layout}{least}versions = {self.versions}{f', ttl = {ttl}' if ttl else ''})"
 
         self.definition = (
             f"CREATE TABLE t (id int, a int, b text, n int GENERATED ALWAYS AS (a * 2) STORED, g text, PRIMARY KEY ({pick(['id', 'id DESC'])}), "
@@ -69,7 +75,11 @@ class Case:
             indexes.append("UNIQUE INDEX t_u ON t (g)")
         for index in indexes:
             self.run("CREATE " + index)
+        if self.stays:
+            self.first, self.other = None, None
         self.rows, self.wrong, self.compared, self.number = {}, [], 0, 0
+        # Of each key the number of its changes, and what they made of it where rows do not end; times with the rows that were there.
+        self.changes, self.told, self.times, self.past = collections.Counter(), collections.defaultdict(list), [], 0
 
     def run(self, sql):
         """The rows of a statement, as text, or its error; with the times around it."""
@@ -81,6 +91,12 @@ class Case:
             rows = error.sqlstate
         return rows, start, time.time()
 
+    def changed(self, key, operation, *values):
+        self.changes[key] += 1
+        # An update that writes what was there is one without columns that it changed.
+        if operation != "update" or self.told[key][-1][1:] != values:
+            self.told[key].append((operation, *values))
+
     def report(self, sql, found, wanted):
         self.wrong.append(f"{self.definition}\n{sql}\n  found  {found}\n  wanted {wanted}")
 
@@ -88,12 +104,16 @@ class Case:
         """A statement about one row, which gives the row that it wrote. `after(row)` is what becomes of one that exists, `assigns` the
         families that this writes; `makes` is the row that is made of nothing, or None."""
         found, start, end = self.run(sql)
-        old = self.rows.get(key)
-        there = old["row"].lives(start, end) if old else False
         if found == "23505":
             if not self.unique:
                 self.report(sql, found, "no such error")
             return
+        self.became(key, sql, found, start, end, after, assigns, makes)
+
+    def became(self, key, sql, found, start, end, after, assigns, makes):
+        """What is known of a row behind a statement that gave `found`."""
+        old = self.rows.get(key)
+        there = old["row"].lives(start, end) if old else False
         if isinstance(found, str):
             return self.report(sql, found, "no error")
         g = old["g"].lives(start, end) if old and there is not False else False
@@ -121,6 +141,26 @@ class Case:
             new["row"] = Value(True, old["row"].before, end, self.first)
         new["g"] = Value(g, start, end, self.other) if made or "g" in assigns else old["g"]
         self.rows[key] = new
+        self.changed(key, "insert" if made else "update", a, b, g)
+
+    def copy(self, key, a, b, g):
+        """COPY of one row, which is an error where there is one."""
+        start = time.time()
+        try:
+            with self.connection.cursor().copy("COPY t (id, a, b, g) FROM STDIN") as copy:
+                copy.write_row((key, a, b, g))
+            found = [(key, a, b, g)]
+        except psycopg.Error as error:
+            found = error.sqlstate
+        end, old = time.time(), self.rows.get(key)
+        if found == "23505":
+            if (old is None or old["row"].lives(start, end) is False) and not self.unique:
+                self.report(f"COPY {key}", found, "no such error")
+        elif old and old["row"].lives(start, end):
+            self.report(f"COPY {key}", found, "23505")
+        else:
+            self.rows.pop(key, None)
+            self.became(key, f"COPY {key}", found, start, end, None, "", dict(a=a, b=b, g=g))
 
     def write(self):
         pick, key = self.random.choice, self.random.randint(1, 12)
@@ -129,7 +169,9 @@ class Case:
         shown = f"'{g}'" if g else "NULL"
         whole, back = dict(a=a, b=b, g=g), " RETURNING id, a, b, g"
         kind = self.random.random()
-        if kind < 0.2:
+        if kind < 0.06:
+            self.copy(key, a, b, g)
+        elif kind < 0.2:
             self.change(key, f"INSERT INTO t VALUES ({key}, {a}, '{b}', DEFAULT, {shown}) ON CONFLICT (id) DO NOTHING{back}", None, "", whole)
         elif kind < 0.3:
             sql = f"INSERT INTO t VALUES ({key}, {a}, '{b}', DEFAULT, {shown}) ON CONFLICT (id) DO UPDATE SET g = excluded.g{back}"
@@ -151,7 +193,9 @@ class Case:
             there = self.rows[key]["row"].lives(start, end) if key in self.rows else False
             if there is not None and found != [(key,)][:there]:
                 self.report(f"DELETE {key}", found, there)
-            self.rows.pop(key, None)
+            old = self.rows.pop(key, None)
+            if found and old:
+                self.changed(key, "delete", old["a"], old["b"], old["g"].value)
         else:
             # What moves is written anew.
             to = self.random.randint(13, 20)
@@ -164,6 +208,58 @@ class Case:
                 if old is None or old["row"].lives(start, end) is False or (old["a"], old["b"]) != (a, b):
                     self.report(f"UPDATE id {key} to {to}", found, old)
                 self.rows[to] = dict(a=a, b=b, row=Value(True, start, end, self.first), g=Value(g, start, end, self.other))
+                self.changed(key, "delete", a, b, g)
+                self.changed(to, "insert", a, b, g)
+
+    def note(self):
+        """Notes a time, and what is there."""
+        (found,), *_ = self.run("SELECT now()::text")
+        self.times.append((found[0], time.time(), dict(self.rows), self.changes.copy()))
+
+    def read_past(self):
+        """What was there at a noted time is what was noted, as far as it has not ended by now; or it is not known any more."""
+        at, noted, then, changes = self.random.choice(self.times[-8:])
+        word = self.random.choice(WORDS)
+        condition, test = self.random.choice([
+            ("", lambda r: True), (" WHERE a = 3", lambda r: r[1] == 3), (f" WHERE g = '{word}'", lambda r: r[4] == word), (" WHERE id < 7", lambda r: r[0] < 7),
+            (f" WHERE MATCH(g) AGAINST ('{word}')", lambda r: r[4] == word), (" WHERE g IS NULL", lambda r: r[4] is None)])
+        sql = f"SELECT id, a, b, n, g FROM t AS OF SYSTEM TIME '{at}'{condition}"
+        found, start, end = self.run(sql)
+        if self.timed:
+            # Rows end at a time of their own; those that had ended then were not there.
+            start = end = noted
+        wanted, certain = [], True
+        for key, row in sorted(then.items()):
+            there, g = row["row"].lives(start, end), row["g"].lives(start, end)
+            certain &= there is not None and (not there or g is not None)
+            if there:
+                wanted.append((key, row["a"], row["b"], None if row["a"] is None else 2 * row["a"], row["g"].value if g else None))
+        wanted = [r for r in wanted if test(r)]
+        often = max((n - changes[key] for key, n in self.changes.items()), default=0)
+        if found == "72000":
+            # A row that has ended is swept, which is a change.
+            if often + self.timed < self.versions and not self.stays:
+                self.report(sql, found, f"{wanted}: no row was changed more than {often} times since, of {self.versions} versions")
+        elif certain:
+            self.past += 1
+            if isinstance(found, str) or sorted(found) != wanted:
+                self.report(sql, found, wanted)
+
+    def read_history(self):
+        """What was done to a row, as far as it is known: the last of what the model has."""
+        key = self.random.randint(1, 20)
+        sql = f"SELECT operation, a, b, g FROM stoa_history('t', {key}) WHERE changed IS NULL OR changed <> '{{}}' ORDER BY row_start"
+        found, *_ = self.run(sql)
+        told = self.told[key]
+        # Of a row that was changed as often as versions are kept nobody knows that its first one was the first.
+        known = self.changes[key] < self.versions and not self.stays
+        if isinstance(found, str):
+            return self.report(sql, found, told)
+        self.past += bool(found)
+        shown = told[len(told) - len(found):] if found else []
+        same = [(f[0] or w[0], *f[1:]) == w for f, w in zip(found, shown)]
+        if len(found) > len(told) or not all(same) or known and len(found) != len(told) or any(f[0] is None for f in found[not known:]):
+            self.report(sql, found, told)
 
     def read(self):
         word, written = self.random.choice(WORDS), f"bw{self.number - self.random.randint(0, 9)}"
@@ -228,31 +324,62 @@ class Case:
     def step(self):
         for _ in range(self.random.randint(1, 8)):
             self.write()
+            if self.random.random() < 0.2:
+                self.note()
         time.sleep(self.random.choice([0, 0, 0.05, 0.3]))
         for _ in range(self.random.randint(1, 8)):
             self.read()
+            if self.times and self.random.random() < 0.3:
+                self.read_past()
+            if (self.first, self.other) == (None, None) and not self.timed and self.versions > 1:
+                self.read_history()
         if self.random.random() < 0.2:
             self.check()
+        if self.random.random() < 0.1:
+            self.run(self.random.choice(["CHECKPOINT", "VACUUM t"]))
+        if self.server and self.random.random() < 0.02:
+            self.connection.close()
+            self.connection = self.server.again(self.random.random() < 0.5)
+            self.run("SET search_path = wide")
         if self.timed and self.random.random() < 0.1:
             # What has ended is swept.
             self.run("VACUUM t")
 
 
-def run(dsn, seed, seconds):
-    """The differences found, and how much was compared."""
-    wrong, compared, end = [], 0, time.time() + seconds
-    with psycopg.connect(dsn, autocommit=True, connect_timeout=10) as connection:
-        connection.add_notice_handler(lambda notice: None)
-        while time.time() < end or (compared < 100 and time.time() < end + 100):
-            case = Case(connection, seed)
-            until = time.time() + min(5, seconds)
-            while time.time() < until and len(case.wrong) < 3:
-                case.step()
-            case.check()
-            wrong += [f"seed {seed}: {text}" for text in case.wrong]
-            compared, seed = compared + case.compared, seed + 1
-        connection.execute("DROP SCHEMA wide CASCADE")
-    return wrong, compared
+def connect(dsn):
+    connection = psycopg.connect(dsn, autocommit=True, connect_timeout=10)
+    connection.add_notice_handler(lambda notice: None)
+    return connection
+
+
+def run(dsn, seed, seconds, server=None):
+    """The differences found, and how much was compared: of now, and of the past."""
+    wrong, compared, past, end = [], 0, 0, time.time() + seconds
+    connection = connect(dsn)
+    while time.time() < end or (min(compared, past) < 100 and time.time() < end + 100):
+        case = Case(connection, seed, server)
+        until = time.time() + min(5, seconds)
+        while time.time() < until and len(case.wrong) < 3:
+            case.step()
+        case.check()
+        wrong += [f"seed {seed}: {text}" for text in case.wrong]
+        compared, past, seed, connection = compared + case.compared, past + case.past, seed + 1, case.connection
+    connection.execute("DROP SCHEMA wide CASCADE")
+    connection.close()
+    return wrong, compared, past
+
+
+class Restarted(Server):
+    def again(self, killed):
+        """Ends the server, starts it again on the same directory, and connects. Behind a crash the times of commits are ahead for up to a second."""
+        if killed:
+            self.kill()
+            time.sleep(1.1)
+        else:
+            self.process.terminate()
+            self.process.wait(20)
+        self.start()
+        return connect(self.dsn)
 
 
 def main():
@@ -262,27 +389,18 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     if not pathlib.Path(args.server).is_file():
-        wrong, compared = run(args.server, args.seed, args.seconds)
+        wrong, compared, past = run(args.server, args.seed, args.seconds)
     else:
         with tempfile.TemporaryDirectory(prefix="stoa-wide-column-") as work:
-            with socket.socket() as s:
-                s.bind(("127.0.0.1", 0))
-                port = s.getsockname()[1]
-            server = subprocess.Popen([args.server, "serve", "--data", f"{work}/data", "--listen", f"127.0.0.1:{port}"], stderr=subprocess.DEVNULL)
+            server = Restarted(args.server, f"{work}/data")
             try:
-                for _ in range(600):
-                    try:
-                        socket.create_connection(("127.0.0.1", port), 1).close()
-                        break
-                    except OSError:
-                        time.sleep(0.05)
-                wrong, compared = run(f"host=127.0.0.1 port={port} user=stoa dbname=stoa", args.seed, args.seconds)
+                wrong, compared, past = run(server.dsn, args.seed, args.seconds, server)
             finally:
-                server.terminate()
-                server.wait(20)
+                server.process.terminate()
+                server.process.wait(20)
     print("\n".join(wrong))
-    print(f"wide_column: {compared} compared, {len(wrong)} wrong")
-    return 1 if wrong or compared == 0 else 0
+    print(f"wide_column: {compared} compared, {past} of the past, {len(wrong)} wrong")
+    return 1 if wrong or not compared or not past else 0
 
 
 if __name__ == "__main__":
