@@ -268,14 +268,12 @@ impl Binder<'_> {
         within: Option<Oid>,
         columns: &TableColumns,
     ) -> PgResult<Expr> {
-        let mut conditions = Vec::with_capacity(group.policies.len());
         let others = std::mem::take(&mut self.accesses);
-        for policy in &group.policies {
-            if let Some(condition) = part.of(policy) {
-                conditions.push(self.bind_policy(table, condition, rows, within, columns)?);
-            }
-        }
+        let asked = group.policies.iter().filter_map(|policy| part.of(policy));
+        let bound: PgResult<Vec<Expr>> = asked.map(|condition| self.bind_policy(table, condition, rows, within, columns)).collect();
+        // Also behind an error: no note of what the statement does may be lost.
         let accesses = std::mem::replace(&mut self.accesses, others);
+        let conditions = bound?;
         // Where one lets all rows through, the others are not asked, nor is anybody's right to read what they read: PostgreSQL computes
         // constants before it looks for rights.
         let all = |e: &Expr| matches!(e.kind, ExprKind::Const(ScalarValue::Boolean(Some(true))));
