@@ -3,7 +3,7 @@
 
     full_text.py BINARY [SECONDS]
 """
-import json, os, pathlib, random, shutil, signal, socket, subprocess, sys, tempfile, threading, time
+import concurrent.futures, json, os, pathlib, random, shutil, signal, socket, subprocess, sys, tempfile, threading, time
 
 import psycopg
 
@@ -1044,10 +1044,11 @@ def writers_wait_for_an_index_that_is_far_behind(server):
         print(f"     at most {most[0]} rows behind")
 
 
-for t in (documents_and_conditions, postgres_finds_the_same, partial_indexes_parameters_and_views, chinese_is_found_by_words, index_equals_evaluation, several_indexes_and_orders, snapshots_stay_as_they_are, searches_survive_kill, damaged_files_are_made_again, definitions_change, keys_of_all_kinds,
-          other_conditions_are_narrowed_down, items_are_found, online_builds_let_writers_go_on, hostile_texts, writers_wait_for_an_index_that_is_far_behind):
-    if not os.environ.get("ONLY") or os.environ["ONLY"] == t.__name__:
-        test(t)
+TESTS = (documents_and_conditions, postgres_finds_the_same, partial_indexes_parameters_and_views, chinese_is_found_by_words, index_equals_evaluation, several_indexes_and_orders, snapshots_stay_as_they_are,
+         searches_survive_kill, damaged_files_are_made_again, definitions_change, keys_of_all_kinds, other_conditions_are_narrowed_down, items_are_found, online_builds_let_writers_go_on, hostile_texts, writers_wait_for_an_index_that_is_far_behind)
+# Each has a server of its own; two go on at once.
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    list(pool.map(test, [t for t in TESTS if os.environ.get("ONLY", t.__name__) == t.__name__]))
 failed = [name for name, error in results if error]
 print(f"{len(results) - len(failed)} of {len(results)} passed")
 sys.exit(bool(failed))

@@ -3,13 +3,17 @@
 
     transactions.py BINARY [--soak HOURS]
 
-Takes about a minute and a half; with `--soak` it goes on for so long, with more clients, kills and rounds.
+Takes two or three minutes; with `--soak` it goes on for so long, with more clients, kills and rounds.
 """
-import argparse, collections, pathlib, subprocess, sys, tempfile
+import argparse, concurrent.futures, pathlib, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "history"))
 from server import Server
+
+
+def run(job):
+    return subprocess.run([sys.executable, *map(str, job)], stdout=subprocess.PIPE, text=True)
 
 
 def main():
@@ -36,21 +40,20 @@ def main():
         jobs.append([history / "keys.py", *binary])
     failed = []
     with tempfile.TemporaryDirectory() as work:
-        server = Server(args.binary, work + "/data")
+        servers = [Server(args.binary, f"{work}/{protocol}") for protocol in ("simple", "extended")]
         try:
-            for protocol in ("simple", "extended"):
-                jobs.insert(1, [HERE / "differential" / "sessions.py", "--dsn", server.dsn, "--protocol", protocol])
-            for job in jobs:
-                said = collections.deque(maxlen=40)
-                with subprocess.Popen([sys.executable, *map(str, job)], stdout=subprocess.PIPE, text=True) as process:
-                    for line in process.stdout:
-                        print(line, end="", flush=True)
-                        said.append(line)
-                if process.returncode != 0:
-                    failed.append("".join([" ".join([job[0].name, *map(str, job[1:])]), "\n", *said]))
+            for protocol, server in zip(("simple", "extended"), servers):
+                jobs.insert(0, [HERE / "differential" / "sessions.py", "--dsn", server.dsn, "--protocol", protocol])
+            # Sessions wait for each other most of the time: two jobs go on at once.
+            with concurrent.futures.ThreadPoolExecutor(1 if seconds else 2) as pool:
+                for job, done in zip(jobs, pool.map(run, jobs)):
+                    print(done.stdout, end="", flush=True)
+                    if done.returncode != 0:
+                        failed.append("".join([" ".join([job[0].name, *map(str, job[1:])]), "\n", *done.stdout.splitlines(True)[-40:]]))
         finally:
-            server.process.terminate()
-            server.process.wait(30)
+            for server in servers:
+                server.process.terminate()
+                server.process.wait(30)
     # What was printed long before the end is easily lost.
     for job in failed:
         print(f"failed: {job}", end="")
