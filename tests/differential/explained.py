@@ -67,7 +67,7 @@ def _but_modifiers(answer):
 # (reason, a piece of the line of docs/postgresql.md that says so, whether a difference `d` is of that kind). `d` has the statement,
 # the answers (state, types, rows, message), and whether each failed.
 EXPLAINED = [
-    ("time zones in odd POSIX forms", "of POSIX forms", lambda d: d.ours[0] == "22023" and re.match(r'time zone ".*\d', d.ours[3]) and d.theirs[0] in ("00000", "22007", "22008")),
+    ("time zones in odd POSIX forms", "of POSIX forms", lambda d: d.ours[0] == "22023" and re.match(r'time zone ".*\d', d.ours[3]) and d.theirs[0] in ("00000", "0A000", "22007", "22008")),
     ("the last digit", "the last digit of `width_bucket`", lambda d: "width_bucket" in d.sql and (d.ours[:2] == d.theirs[:2] or d.theirs[0] == "22003" and "2147483647" in d.sql)),
     ("the order in which floating point numbers are added", "are added in another order", lambda d: not d.failed and d.ours[1] == d.theirs[1]
      and any(column[1] in (700, 701) for column in d.ours[1]) and re.search(r"\b(sum|avg|stddev\w*|var\w*|corr|covar\w*|regr\w*)\(", d.sql, re.I)
@@ -127,7 +127,7 @@ EXPLAINED = [
     ("rows behind a limit", "so that one behind it may raise an error", lambda d: evaluated(d.ours) and not d.they_failed and re.search("LIMIT|FETCH", d.sql) and "OVER" in d.sql),
     ("what PostgreSQL has XX000 for", "where PostgreSQL itself says XX000", lambda d: d.theirs[0] == "XX000"),
     ("rows that hold literals without a type", "literals without a type are compared as text", lambda d: "for type unknown" in d.theirs[3]),
-    ("columns with types", "in PostgreSQL they are syntax errors", lambda d: d.failed and d.theirs[0] == "42601" and re.search(r"INSERT INTO \w+ \([^)]*\w \w", d.sql)),
+    ("columns with types", "in PostgreSQL they are syntax errors", lambda d: d.failed and d.theirs[0] == "42601" and re.search(r"(INSERT INTO|AS) \w+ ?\([^)]*\w \w", d.sql)),
     ("which of equal numbers a LIMIT takes", "cut off", lambda d: not d.failed and d.ours[:2] == d.theirs[:2] and re.search("LIMIT|FETCH", d.sql)
      and _without_zeros(d.ours) == _without_zeros(d.theirs)),
     ("errors with the columns of SEARCH and CYCLE", "of two errors in one expression", lambda d: d.ours[0] == "42703" and d.they_failed and re.search("SEARCH|CYCLE", d.sql)),

@@ -4,20 +4,27 @@
 //! what they know of their input, may leave the node above without that knowledge; its check of the finished plan then fails. Here
 //! such a node gets its whole sort back: the rows are the same, at worst they are compared by one more column.
 //!
+//! Partitions. Rows that are partitioned by a column are so by its copies too, which is known above the projection that copies it; where that one
+//! is pushed down below a UNION, it is no longer known, and the check fails in the same way. The rows are partitioned again;
+//! a node of several inputs still fails, as they are partitioned alike or not at all.
+//!
 //! Limits of groups without aggregates: one that was given to a node which has an order by then is taken for one of the best groups by
 //! some aggregate, and fails for want of it. It is only a hint, and is taken away.
 //!
 //! Of sorts apache/datafusion#17372 and #12446 (closed) were cases, #11675 is open; of limits no issue was found.
-//! May go: when `sql-tests/neutral/orders_by_what_is_constant.slt` and `distinct_on_and_order.slt` pass without the rule.
+//! Of partitions none was found either.
+//! May go: when `sql-tests/neutral/orders_by_what_is_constant.slt`, `distinct_on_and_order.slt` and `partitions_by_copies.slt` pass without the rule.
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::physical_expr::LexOrdering;
+use datafusion::physical_expr::{Distribution, LexOrdering, Partitioning};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
-use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, replace_children_if_necessary};
+use datafusion::physical_plan::{ChildSatisfactionOptions, ExecutionPlan, ExecutionPlanProperties, replace_children_if_necessary};
 use std::sync::Arc;
 
 /// See the module.
@@ -37,14 +44,21 @@ impl PhysicalOptimizerRule for RestoreSorts {
             let plan = unlimited.unwrap_or(plan);
             let mut changed = false;
             let mut children = Vec::with_capacity(plan.children().len());
-            for (child, required) in plan.children().into_iter().zip(plan.required_input_ordering()) {
+            let distributions = plan.input_distribution_requirements();
+            for (at, (child, required)) in plan.children().into_iter().zip(plan.required_input_ordering()).enumerate() {
+                let allowed = ChildSatisfactionOptions::new().with_allow_subset(true);
+                let mut child = Arc::clone(child);
+                if plan.children().len() == 1 && !distributions.child_satisfaction(at, child.as_ref(), allowed)?.is_satisfied() {
+                    changed = true;
+                    child = distributed(child, distributions.child_distribution(at))?;
+                }
                 let required = required.map(|required| required.into_single());
                 match required {
                     Some(required) if !child.equivalence_properties().ordering_satisfy_requirement(required.clone())? => {
                         changed = true;
-                        children.push(sorted(child, LexOrdering::from(required)));
+                        children.push(sorted(&child, LexOrdering::from(required)));
                     }
-                    _ => children.push(Arc::clone(child)),
+                    _ => children.push(child),
                 }
             }
             match changed {
@@ -64,6 +78,15 @@ impl PhysicalOptimizerRule for RestoreSorts {
     }
 }
 
+/// The input partitioned as it is required, in as many partitions as before; its order is lost.
+fn distributed(input: Arc<dyn ExecutionPlan>, required: Option<&Distribution>) -> Result<Arc<dyn ExecutionPlan>> {
+    let partitions = input.output_partitioning().partition_count();
+    Ok(match required.cloned().unwrap_or(Distribution::SinglePartition).create_partitioning(partitions) {
+        hash @ Partitioning::Hash(..) => Arc::new(RepartitionExec::try_new(input, hash)?),
+        _ => Arc::new(CoalescePartitionsExec::new(input)),
+    })
+}
+
 /// The input in an order; a sort of it is replaced.
 fn sorted(input: &Arc<dyn ExecutionPlan>, order: LexOrdering) -> Arc<dyn ExecutionPlan> {
     let (input, fetch) = match input.downcast_ref::<SortExec>() {
@@ -81,6 +104,7 @@ mod tests {
     use datafusion::arrow::datatypes::{DataType, Field, Schema};
     use datafusion::physical_expr::PhysicalSortExpr;
     use datafusion::physical_expr::expressions::col;
+    use datafusion::physical_plan::aggregates::{AggregateMode, PhysicalGroupBy};
     use datafusion::physical_plan::displayable;
     use datafusion::physical_plan::empty::EmptyExec;
     use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
@@ -101,5 +125,28 @@ mod tests {
         // What is complete stays.
         let again = RestoreSorts.optimize(Arc::clone(&mended), &ConfigOptions::default()).unwrap();
         assert!(Arc::ptr_eq(&again, &mended));
+    }
+
+    #[test]
+    fn groups_get_their_rows_partitioned_again() {
+        let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int32, true), Field::new("b", DataType::Int32, true)]));
+        let column = |name: &str| col(name, &schema).unwrap();
+        let input = Arc::new(EmptyExec::new(Arc::clone(&schema)).with_partitions(2));
+        let by_b: Arc<dyn ExecutionPlan> = Arc::new(RepartitionExec::try_new(input, Partitioning::Hash(vec![column("b")], 2)).unwrap());
+        let groups = |by: &str| -> Arc<dyn ExecutionPlan> {
+            let by = PhysicalGroupBy::new_single(vec![(column(by), by.to_string())]);
+            let input = Arc::clone(&by_b);
+            Arc::new(AggregateExec::try_new(AggregateMode::SinglePartitioned, by, vec![], vec![], input, Arc::clone(&schema)).unwrap())
+        };
+        let mended = RestoreSorts.optimize(groups("a"), &ConfigOptions::default()).unwrap();
+        let lines = displayable(mended.as_ref()).indent(false).to_string();
+        assert!(
+            lines.contains(
+                "gby=[a@0 as a], aggr=[]\n  RepartitionExec: partitioning=Hash([a@0], 2), input_partitions=2\n    RepartitionExec"
+            ),
+            "{lines}"
+        );
+        let right = groups("b");
+        assert!(Arc::ptr_eq(&RestoreSorts.optimize(Arc::clone(&right), &ConfigOptions::default()).unwrap(), &right));
     }
 }

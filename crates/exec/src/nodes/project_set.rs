@@ -278,9 +278,12 @@ impl ExecutionPlan for ProjectSetExec {
                 while row < batch.num_rows() {
                     // Several short rows share a batch of output.
                     let mut out = Output::new(&calls, ordinality);
-                    while row < batch.num_rows() && out.rows < CHUNK {
-                        if run.step(row, outer, &mut out).map_err(DataFusionError::from)? {
-                            row += 1;
+                    // Rows before an error are given first: a LIMIT may ask for no more.
+                    let mut failed = None;
+                    while row < batch.num_rows() && out.rows < CHUNK && failed.is_none() {
+                        match run.step(row, outer, &mut out) {
+                            Ok(done) => row += usize::from(done),
+                            Err(error) => failed = Some(DataFusionError::from(error)),
                         }
                     }
                     if out.rows > 0 {
@@ -288,6 +291,9 @@ impl ExecutionPlan for ProjectSetExec {
                         if tx.send(Ok(made)).await.is_err() {
                             return Ok(());
                         }
+                    }
+                    if let Some(error) = failed {
+                        return Err(error);
                     }
                 }
             }
@@ -297,7 +303,7 @@ impl ExecutionPlan for ProjectSetExec {
     }
 }
 
-/// A stream fed by a task's sends, without a task: the future runs as the stream is polled.
+/// A stream fed by a task's sends, without a task: the future runs as the stream is polled. Its error comes behind what it sent.
 pub fn async_stream<F, Fut>(body: F) -> impl futures::Stream<Item = Result<RecordBatch>> + Send
 where
     F: FnOnce(tokio::sync::mpsc::Sender<Result<RecordBatch>>) -> Fut + Send + 'static,
@@ -306,11 +312,12 @@ where
     let (tx, rx) = tokio::sync::mpsc::channel(1);
     let future = body(tx.clone());
     let feed = futures::stream::once(async move {
-        let result = future.await;
-        drop(tx);
-        result
+        if let Err(error) = future.await {
+            // Nobody who no longer listens wants to know.
+            let _ = tx.send(Err(error)).await;
+        }
     })
-    .filter_map(|r| async move { r.err().map(Err) });
+    .filter_map(|()| async { None });
     let receive = futures::stream::unfold(rx, |mut rx| async move { rx.recv().await.map(|item| (item, rx)) });
     futures::stream::select(receive, feed)
 }

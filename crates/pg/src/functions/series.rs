@@ -186,9 +186,14 @@ impl RowSource for Times {
         let mut out = Timestamp::builder(0);
         while out.len() < limit.max(1) {
             let next = match (self.last, &self.zone) {
-                (None, _) => self.start,
-                (Some(last), None) => add_interval_timestamp(last, self.step)?,
-                (Some(last), Some(zone)) => add_interval_timestamptz(last, self.step, zone)?,
+                (None, _) => Ok(self.start),
+                (Some(last), None) => add_interval_timestamp(last, self.step),
+                (Some(last), Some(zone)) => add_interval_timestamptz(last, self.step, zone),
+            };
+            // An error is the next chunk's: nobody may ask for it.
+            let next = match next {
+                Err(_) if !out.is_empty() => break,
+                next => next?,
             };
             if if forward { next > self.stop } else { next < self.stop } {
                 break;
