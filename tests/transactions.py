@@ -5,7 +5,7 @@
 
 Takes two or three minutes; with `--soak` it goes on for so long, with more clients, kills and rounds.
 """
-import argparse, concurrent.futures, pathlib, subprocess, sys, tempfile
+import argparse, collections, concurrent.futures, pathlib, subprocess, sys, tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "history"))
@@ -13,7 +13,13 @@ from server import Server
 
 
 def run(job):
-    return subprocess.run([sys.executable, *map(str, job)], stdout=subprocess.PIPE, text=True)
+    """Whether a job failed, and the last that it printed; all is printed as it comes."""
+    said = collections.deque(maxlen=40)
+    with subprocess.Popen([sys.executable, *map(str, job)], stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            said.append(line)
+    return process.returncode != 0, said
 
 
 def main():
@@ -46,10 +52,9 @@ def main():
                 jobs.insert(0, [HERE / "differential" / "sessions.py", "--dsn", server.dsn, "--protocol", protocol])
             # Sessions wait for each other most of the time: two jobs go on at once.
             with concurrent.futures.ThreadPoolExecutor(1 if seconds else 2) as pool:
-                for job, done in zip(jobs, pool.map(run, jobs)):
-                    print(done.stdout, end="", flush=True)
-                    if done.returncode != 0:
-                        failed.append("".join([" ".join([job[0].name, *map(str, job[1:])]), "\n", *done.stdout.splitlines(True)[-40:]]))
+                for job, (bad, said) in zip(jobs, pool.map(run, jobs)):
+                    if bad:
+                        failed.append("".join([" ".join([job[0].name, *map(str, job[1:])]), "\n", *said]))
         finally:
             for server in servers:
                 server.process.terminate()

@@ -127,7 +127,7 @@ EXPLAINED = [
     ("rows behind a limit", "so that one behind it may raise an error", lambda d: evaluated(d.ours) and not d.they_failed and re.search("LIMIT|FETCH", d.sql) and "OVER" in d.sql),
     ("what PostgreSQL has XX000 for", "where PostgreSQL itself says XX000", lambda d: d.theirs[0] == "XX000"),
     ("rows that hold literals without a type", "literals without a type are compared as text", lambda d: "for type unknown" in d.theirs[3]),
-    ("columns with types", "in PostgreSQL they are syntax errors", lambda d: d.failed and d.theirs[0] == "42601" and re.search(r"(INSERT INTO|AS) \w+ ?\([^)]*\w \w", d.sql)),
+    ("columns with types", "in PostgreSQL they are syntax errors", lambda d: d.failed and d.theirs[0] == "42601" and re.search(r"(INSERT INTO \w+ |(FROM|JOIN) \w+ AS \w+ ?)\([^()]*\w \w", d.sql)),
     ("which of equal numbers a LIMIT takes", "cut off", lambda d: not d.failed and d.ours[:2] == d.theirs[:2] and re.search("LIMIT|FETCH", d.sql)
      and _without_zeros(d.ours) == _without_zeros(d.theirs)),
     ("errors with the columns of SEARCH and CYCLE", "of two errors in one expression", lambda d: d.ours[0] == "42703" and d.they_failed and re.search("SEARCH|CYCLE", d.sql)),

@@ -5,8 +5,8 @@
 //! such a node gets its whole sort back: the rows are the same, at worst they are compared by one more column.
 //!
 //! Partitions. Rows that are partitioned by a column are so by its copies too, which is known above the projection that copies it; where that one
-//! is pushed down below a UNION, it is no longer known, and the check fails in the same way. The rows are partitioned again;
-//! a node of several inputs still fails, as they are partitioned alike or not at all.
+//! is pushed down below a UNION, it is no longer known, and the check fails in the same way. The rows are partitioned again. Still refused are a node
+//! of several inputs, which are partitioned alike or not at all, and rows in an order, which a limit above may rely on without saying so.
 //!
 //! Limits of groups without aggregates: one that was given to a node which has an order by then is taken for one of the best groups by
 //! some aggregate, and fails for want of it. It is only a hint, and is taken away.
@@ -21,7 +21,6 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::physical_expr::{Distribution, LexOrdering, Partitioning};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::AggregateExec;
-use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ChildSatisfactionOptions, ExecutionPlan, ExecutionPlanProperties, replace_children_if_necessary};
@@ -48,9 +47,13 @@ impl PhysicalOptimizerRule for RestoreSorts {
             for (at, (child, required)) in plan.children().into_iter().zip(plan.required_input_ordering()).enumerate() {
                 let allowed = ChildSatisfactionOptions::new().with_allow_subset(true);
                 let mut child = Arc::clone(child);
-                if plan.children().len() == 1 && !distributions.child_satisfaction(at, child.as_ref(), allowed)?.is_satisfied() {
+                if plan.children().len() == 1
+                    && child.output_ordering().is_none()
+                    && !distributions.child_satisfaction(at, child.as_ref(), allowed)?.is_satisfied()
+                    && let Some(hash @ Partitioning::Hash(..)) = distributions.child_distribution(at).map(|d| partitioning(d, &child))
+                {
                     changed = true;
-                    child = distributed(child, distributions.child_distribution(at))?;
+                    child = Arc::new(RepartitionExec::try_new(child, hash)?);
                 }
                 let required = required.map(|required| required.into_single());
                 match required {
@@ -78,13 +81,9 @@ impl PhysicalOptimizerRule for RestoreSorts {
     }
 }
 
-/// The input partitioned as it is required, in as many partitions as before; its order is lost.
-fn distributed(input: Arc<dyn ExecutionPlan>, required: Option<&Distribution>) -> Result<Arc<dyn ExecutionPlan>> {
-    let partitions = input.output_partitioning().partition_count();
-    Ok(match required.cloned().unwrap_or(Distribution::SinglePartition).create_partitioning(partitions) {
-        hash @ Partitioning::Hash(..) => Arc::new(RepartitionExec::try_new(input, hash)?),
-        _ => Arc::new(CoalescePartitionsExec::new(input)),
-    })
+/// What is required, in as many partitions as there are.
+fn partitioning(required: &Distribution, input: &Arc<dyn ExecutionPlan>) -> Partitioning {
+    required.clone().create_partitioning(input.output_partitioning().partition_count())
 }
 
 /// The input in an order; a sort of it is replaced.
