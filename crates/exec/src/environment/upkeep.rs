@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use stoa_pg::PgResult;
+use stoa_table::TableId;
 use stoa_table::catalog::Oid;
 
 /// How often it is looked for what is due.
@@ -52,7 +53,8 @@ pub async fn purge(database: Weak<DatabaseInner>, purging: Upkeep) {
 pub type Absent = HashMap<Oid, i64>;
 
 /// Forgets what is known of tables that are gone for good, also in databases that are. A table that is absent may be about to come, in a
-/// transaction that has made and filled it: only those are gone that are still absent when all who had begun are through.
+/// transaction that has made and filled it: only those are gone that are still absent when all who had begun are through. Columns that
+/// scans have left are given up at once; also of tables that might be brought back.
 ///
 /// # Errors
 /// The store failed.
@@ -62,6 +64,9 @@ pub async fn forget_gone(database: &DatabaseInner, absent: &mut Absent) -> PgRes
     let (counted, known) = (database.counters.tables(), database.statistics.tables());
     // What was known before these were looked at is not new.
     let catalogs = database.tables.services().publication().all();
+    let tables = || catalogs.iter().flat_map(|catalog| catalog.shared_tables());
+    let read: HashSet<TableId> = tables().flat_map(|t| t.indexes.iter().map(|index| index.storage).chain([t.storage])).collect();
+    database.memory.columns.retain(|source| read.contains(&source));
     let is_absent = |oid: &Oid| !catalogs.iter().any(|catalog| catalog.relation(*oid).is_some() || catalog.dropped().contains_key(oid));
     let found: HashSet<Oid> = counted.into_iter().chain(known).filter(is_absent).collect();
     absent.retain(|oid, _| found.contains(oid));

@@ -19,18 +19,9 @@ impl Binder<'_> {
         }
         let before = self.misplaced.take();
         let order = if within_group { &function.within_group } else { &call.order_by };
-        let (mut args, mut order_by) = self.in_clause(Clause::Aggregate, |b| {
-            b.check_no_sets("aggregate function calls", |b| {
-                let mut args = Vec::with_capacity(call.positional.len());
-                for e in &call.positional {
-                    args.push(b.bind_expr(e)?);
-                }
-                let mut order_by = Vec::with_capacity(order.len());
-                for key in order {
-                    order_by.push(b.bind_sort_key(key)?);
-                }
-                Ok((args, order_by))
-            })
+        let mut args = self.in_clause(Clause::Aggregate, |b| {
+            let positional = call.positional.iter().copied();
+            b.check_no_sets("aggregate function calls", |b| positional.map(|e| b.bind_expr(e)).collect::<PgResult<Vec<_>>>())
         })?;
         let filter = match &function.filter {
             Some(filter) => {
@@ -40,11 +31,16 @@ impl Binder<'_> {
             None => None,
         };
         if within_group {
-            for (key, written) in order_by.iter().zip(order) {
-                // A literal takes the type that the function or the argument beside it wants.
-                let literal = matches!(unnested(&written.expr), E::Value(_)) && !matches!(name, "mode" | "percentile_disc");
-                args.push(if literal { self.bind_expr(&written.expr)? } else { key.expr.clone() });
-            }
+            let keys = self.in_clause(Clause::Aggregate, |b| {
+                let bind = |b: &mut Self, key: &ast::OrderByExpr| {
+                    let bound = b.bind_expr(&key.expr)?;
+                    // A literal takes the type that the function or the argument beside it wants.
+                    let literal = matches!(unnested(&key.expr), E::Value(_)) && !matches!(name, "mode" | "percentile_disc");
+                    if literal { Ok(bound) } else { b.resolve_unknown(bound) }
+                };
+                b.check_no_sets("aggregate function calls", |b| order.iter().map(|key| bind(b, key)).collect::<PgResult<Vec<_>>>())
+            })?;
+            args.extend(keys);
         }
         if call.star && !args.is_empty() {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"*\""));
@@ -63,27 +59,8 @@ impl Binder<'_> {
             let message = format!("WITHIN GROUP is required for ordered-set aggregate {name}");
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, message));
         }
-        // A hypothetical row has the types of the keys.
         if within_group && hypothetical {
-            let (direct, sorted) = (args.len() - order_by.len(), order_by.len());
-            if direct != sorted {
-                let types: Vec<String> = args.iter().map(|a| a.ty.ty.to_string()).collect();
-                return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, format!("function {name}({}) does not exist", types.join(", ")))
-                    .hint(format!(
-                        "To use the hypothetical-set aggregate {name}, the number of hypothetical direct arguments (here {direct}) must \
-                         match the number of ordering columns (here {sorted})."
-                    )));
-            }
-            let keys = args.split_off(order_by.len());
-            let mut direct = Vec::with_capacity(args.len());
-            let mut forms = Vec::with_capacity(keys.len());
-            for (given, key) in args.into_iter().zip(keys) {
-                let (mut both, _) = self.unify(vec![given, key], "WITHIN GROUP")?;
-                forms.extend(both.pop());
-                direct.extend(both.pop());
-            }
-            direct.extend(forms);
-            args = direct;
+            args = self.hypothetical_row(name, args, order.len())?;
         }
         if call.positional.is_empty() && !call.star && !within_group && name == "count" {
             return Err(count_of_nothing());
@@ -95,6 +72,15 @@ impl Binder<'_> {
         if within_group && !hypothetical && !matches!(name, "mode" | "percentile_cont" | "percentile_disc") {
             let message = format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP");
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, message));
+        }
+        // PostgreSQL reads the order behind the function.
+        let mut order_by = Vec::with_capacity(order.len());
+        if !within_group {
+            self.in_clause(Clause::Aggregate, |b| {
+                b.check_no_sets("aggregate function calls", |b| {
+                    order.iter().try_for_each(|key| b.bind_sort_key(key).map(|key| order_by.push(key)))
+                })
+            })?;
         }
         let given = args.clone();
         let mut aggregate = self.aggregate_expr(func, args, call.distinct, filter)?;
@@ -118,15 +104,38 @@ impl Binder<'_> {
         }
         self.misplaced = before;
         if within_group {
-            // The keys take the form that the arguments were cast to.
-            let direct = aggregate.args.len() - order_by.len();
-            for (key, arg) in order_by.iter_mut().zip(&aggregate.args[direct..]) {
-                key.expr = arg.clone();
+            // The keys are in the form that the arguments were cast to.
+            let direct = aggregate.args.len() - order.len();
+            for (written, arg) in order.iter().zip(&aggregate.args[direct..]) {
+                order_by.push(self.sort_key(arg.clone(), &written.options).map_err(|e| e.at(self.pos(&written.expr)))?);
             }
         }
         aggregate.order_by = order_by;
         aggregate.within_group = within_group;
         self.place_aggregate(aggregate, self.pos(&function.name))
+    }
+
+    /// The arguments of a hypothetical-set aggregate, those of its row and then its so many keys: the row's have the types of the keys.
+    fn hypothetical_row(&mut self, name: &str, mut args: Vec<Expr>, sorted: usize) -> PgResult<Vec<Expr>> {
+        let direct = args.len() - sorted;
+        if direct != sorted {
+            let types: Vec<String> = args.iter().map(|a| a.ty.ty.to_string()).collect();
+            return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, format!("function {name}({}) does not exist", types.join(", "))).hint(
+                format!(
+                    "To use the hypothetical-set aggregate {name}, the number of hypothetical direct arguments (here {direct}) must match \
+                     the number of ordering columns (here {sorted})."
+                ),
+            ));
+        }
+        let keys = args.split_off(sorted);
+        let (mut row, mut forms) = (Vec::with_capacity(2 * sorted), Vec::with_capacity(sorted));
+        for (given, key) in args.into_iter().zip(keys) {
+            let (mut both, _) = self.unify(vec![key, given], "WITHIN GROUP")?;
+            row.extend(both.pop());
+            forms.extend(both.pop());
+        }
+        row.append(&mut forms);
+        Ok(row)
     }
 
     /// Types an aggregate once its function is chosen.

@@ -53,6 +53,12 @@ struct Kept {
     bytes: usize,
 }
 
+impl Kept {
+    fn count(&mut self) {
+        self.bytes = self.sources.values().flat_map(BTreeMap::values).map(Segment::all_bytes).sum();
+    }
+}
+
 /// See the module.
 #[derive(Debug, Default)]
 pub struct ColumnCache {
@@ -151,6 +157,17 @@ impl ColumnCache {
         evict(&mut kept, bytes.max(self.capacity / 16).min(before), u64::MAX);
         self.bytes.store(kept.bytes, Ordering::Relaxed);
         before - kept.bytes
+    }
+
+    /// Gives up what is kept of sources that are not `needed`.
+    pub fn retain(&self, needed: impl Fn(TableId) -> bool) {
+        let mut kept = self.kept.lock();
+        let before = kept.sources.len();
+        kept.sources.retain(|source, _| needed(*source));
+        if kept.sources.len() < before {
+            kept.count();
+            self.bytes.store(kept.bytes, Ordering::Relaxed);
+        }
     }
 
     /// How many rows of a source are kept with all of these columns, for a snapshot of this time; of large ones by a part of them.
@@ -308,7 +325,7 @@ fn evict(kept: &mut Kept, bytes: usize, before: u64) {
         });
         !segments.is_empty()
     });
-    kept.bytes = kept.sources.values().flat_map(BTreeMap::values).map(Segment::all_bytes).sum();
+    kept.count();
 }
 
 fn kept_column(key: &Arc<ColumnKey>, values: &ArrayRef, reader: &Reader) -> KeptColumn {
@@ -464,6 +481,14 @@ mod tests {
         cache.set_statements(180_000);
         scan(3);
         assert!(cache.bytes() <= before - freed, "nothing is added while statements have the memory");
+        let left = cache.bytes();
+        cache.retain(|source| source == T);
+        assert!(left > 0 && cache.bytes() == left);
+        cache.retain(|source| source != T);
+        assert_eq!(cache.bytes(), 0);
+        cache.set_statements(0);
+        scan(3);
+        assert!(cache.bytes() > 0);
         cache.release(usize::MAX);
         assert_eq!(cache.bytes(), 0);
     }
