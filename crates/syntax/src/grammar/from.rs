@@ -287,6 +287,9 @@ impl Parser<'_> {
         let calls = self.list(|p| {
             let call = p.expr_call()?;
             if p.keyword("as") {
+                if p.peek(0) != Some(&Token::LParen) {
+                    return Err(p.unexpected());
+                }
                 return Err(p.unsupported("a column definition list in ROWS FROM is not supported"));
             }
             let Some(call) = plain_function(call) else {
