@@ -52,7 +52,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The parts of an interval; its days of the year are those of all its days.
+    /// The parts of an interval; its days of the year are those of all its days, counted in 32 bits as PostgreSQL does.
     #[must_use]
     pub fn of_interval(value: Interval) -> Self {
         let (year, month, day) = (i64::from(value.months / 12), i64::from(value.months % 12), i64::from(value.days));
@@ -64,7 +64,7 @@ impl<'a> Parts<'a> {
             minute: value.micros / USECS_PER_MINUTE % 60,
             second: value.micros / USECS_PER_SEC % 60,
             micros: value.micros % USECS_PER_SEC,
-            day_of_year: (year * 12 + month) * 30 + day,
+            day_of_year: i64::from(value.months.wrapping_mul(30).wrapping_add(value.days)),
             weekday: 0,
             offset: 0,
             zone: "",

@@ -34,6 +34,7 @@ fn dates_are_written() {
             ("to_char", "timestamp infinity | text YYYY", "NULL"),
             ("to_char", "interval -1 year -2 mon -3 days -04:05:06 | text YYYY MM DD HH24:MI", "-0001 -02 -3 -04:-05"),
             ("to_char", "interval 100:00:00 | text HH24 HH12 DDD", "100 04 000"),
+            ("to_char", "interval 99999999 years | text DDD WW", "1640261272 234323039"),
             ("to_char", "interval 1 day | text Day", "22007"),
         ],
     );
