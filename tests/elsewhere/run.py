@@ -7,7 +7,7 @@ embedded store and on the cluster. And tables of Stoa's own whose values are pla
 QUORUM is a cluster that crates/hbase-client/tests/cluster/cluster has started, in its environment. What SQL answers is compared with what the
 Java program wrote, and what the Java program reads with what SQL wrote.
 """
-import pathlib, re, subprocess, sys, tempfile, time
+import pathlib, random, re, subprocess, sys, tempfile, time
 
 import psycopg
 
@@ -84,6 +84,59 @@ def is_read(server, table):
         assert all_("SELECT own.id, p.name FROM own JOIN p ON p.id = own.who ORDER BY 1") == wanted
         assert all_("SELECT own.id, p.name FROM own LEFT JOIN p ON p.id = own.who ORDER BY 1") == wanted + [(g, None) for g in range(30, 41)]
         assert len(all_("SELECT * FROM pg_stat_regions WHERE relname = 'people'")) == 3
+
+
+def conditions_are_tested_at_the_servers(server, table):
+    """Rows that the bytes of their cells leave out are not fetched; the others are those that a scan of all finds."""
+    with connect(server) as c:
+        others("put", table, 8600, "info", "age", "\\xFF\\xFF\\xFF\\xF6")
+        others("put", table, 8601, "info", "name", "")
+        chosen = random.Random(7)
+        numbers = lambda: chosen.choice([-10, -1, 0, 1, 17, 40, 88, 89, 90, 2 ** 31, -(2 ** 40)])
+        texts = lambda: chosen.choice(["", "name", "name 1", "name 250", "name 2999", "zz", "né"])
+
+        def one():
+            column, value = chosen.choice([("age", numbers), ("name", texts)])
+            literal = lambda: repr(value()) if column == "name" else str(value())
+            return chosen.choice([
+                lambda: f"{column} {chosen.choice(['=', '<', '<=', '>', '>=', '<>'])} {literal()}",
+                lambda: f"{column} IN ({', '.join(literal() for _ in range(chosen.randint(1, 5)))})",
+                lambda: f"{column} BETWEEN {literal()} AND {literal()}",
+                lambda: f"{column} IS {chosen.choice(['', 'NOT '])}NULL",
+                lambda: f"name LIKE 'name {chosen.randint(0, 30)}%'",
+                lambda: f"score > {chosen.randint(0, 700)}",
+                lambda: f"id > {chosen.randint(0, 3000)}",
+                lambda: f"{column} = {literal()} OR {column} > {literal()}",
+                lambda: f"age = {numbers()} OR name = {texts()!r}",
+            ])()
+
+        tested = 0
+        for _ in range(120):
+            where = " AND ".join(f"({one()})" for _ in range(chosen.randint(1, 3)))
+            tail = chosen.choice(["", "", " ORDER BY id DESC", " ORDER BY id LIMIT 3"])
+            columns = chosen.choice(["*", "id", "id, score"])
+            sql = f"SELECT {columns} FROM p WHERE {where}{tail}"
+            found = c.execute(sql).fetchall()
+            tested += "tested in cells" in str(c.execute("EXPLAIN " + sql).fetchall())
+            c.execute("SET stoa.enable_cell_tests = off")
+            wanted = c.execute(sql).fetchall()
+            c.execute("RESET stoa.enable_cell_tests")
+            assert (found if "ORDER" in tail else sorted(found, key=repr)) == (wanted if "ORDER" in tail else sorted(wanted, key=repr)), sql
+        assert tested > 60, tested
+        # As the transaction that has written them sees rows.
+        c.execute("BEGIN")
+        c.execute("UPDATE p SET age = 70 WHERE id = 11")
+        c.execute("INSERT INTO p VALUES (8602, 'new', 70, 1)")
+        c.execute("DELETE FROM p WHERE id = 70")
+        ids = [id_ for (id_,) in c.execute("SELECT id FROM p WHERE age = 70 AND (id < 100 OR id > 8000)")]
+        assert sorted(ids) == [11, 8602], ids
+        assert c.execute("SELECT id, name, score FROM p WHERE age = 70 AND id = 11").fetchall() == [(11, "name 11", 2.75)]
+        c.execute("ROLLBACK")
+        plan = lambda sql: "\n".join(line for (line,) in c.execute("EXPLAIN ANALYZE " + sql))
+        read = lambda sql: int(re.search(r"rows_read=(\d+)", plan(sql)).group(1))
+        assert read("SELECT * FROM p WHERE age = 17 AND name LIKE 'name 1%'") < 20 < ROWS <= read("SELECT * FROM p WHERE age IS NULL")
+        others("delete", table, 8600)
+        others("delete", table, 8601)
 
 
 def is_written(server, table):
@@ -252,7 +305,7 @@ def main():
         with tempfile.TemporaryDirectory() as work:
             server = Server(BINARY, work + "/data", *store)
             try:
-                for test in (is_read, is_written, is_seen_at_once, is_refused, stays_after_a_restart):
+                for test in (is_read, conditions_are_tested_at_the_servers, is_written, is_seen_at_once, is_refused, stays_after_a_restart):
                     test(server, table)
                     print(f"elsewhere: {test.__name__} ok, {'on the cluster' if store else 'beside the embedded store'}", flush=True)
                 if store:

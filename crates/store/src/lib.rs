@@ -9,6 +9,7 @@
 //! [`HbaseStore`]: https://docs.rs/stoa-store-hbase
 
 pub mod backfill;
+pub mod cell_test;
 pub mod clock;
 pub mod commit_window;
 pub mod conformance;
@@ -25,6 +26,7 @@ pub mod schema;
 pub mod watch;
 
 use async_trait::async_trait;
+pub use cell_test::{ByteRange, CellTest};
 pub use error::{Certainty, StoreError, StoreResult};
 pub use history::{History, HistorySink, HistorySpec, Version};
 pub use limits::Limits;
@@ -87,6 +89,8 @@ pub struct Enough {
     pub cells: Option<Arc<[Box<[u8]>]>>,
     /// Rows that are still taken; `None`: all.
     pub rows: Option<u64>,
+    /// Rows that do not pass all of these are not made use of: a scan may leave them out.
+    pub tests: Arc<[CellTest]>,
 }
 
 /// A consistent view: everything committed at or below its timestamp, and nothing else, for as long as it is held.

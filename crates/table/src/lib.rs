@@ -20,7 +20,7 @@ pub mod txn;
 
 /// The types of a store in which ranges, rows and definitions are written; who uses them from here names no store.
 pub use stoa_store::{
-    BloomFilter, CellRef, Compression, Durability, Enough, Extents, FamilyId, FamilyOptions, FamilySchema, History, HistorySink, KeyRange,
-    Layout, MutationRef, Mutations, Region, RowSink, TableId, TableSchema, Timestamp, Traffic, Version, range,
+    BloomFilter, CellRef, CellTest, Compression, Durability, Enough, Extents, FamilyId, FamilyOptions, FamilySchema, History, HistorySink,
+    KeyRange, Layout, MutationRef, Mutations, Region, RowSink, TableId, TableSchema, Timestamp, Traffic, Version, range,
 };
 pub use tables::Tables;

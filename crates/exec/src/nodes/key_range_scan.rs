@@ -359,6 +359,10 @@ impl ScanState {
             if alone && (self.output.fetch.is_none() || !self.output.is_unfiltered()) {
                 self.kept = CachedColumns::new(&self.table, &self.source, &self.output);
             }
+            // What would be kept for others has all rows.
+            if self.kept.is_none() && self.firsts.is_none() {
+                self.decoder.set_tests(&self.output.tests);
+            }
         }
         loop {
             if self.ended || self.coalescer.is_done() {

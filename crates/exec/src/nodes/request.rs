@@ -22,8 +22,8 @@ use std::sync::Arc;
 use stoa_pg::{PgResult, SqlType};
 use stoa_table::access::combine::{Combination, Sources, intersections, unions};
 use stoa_table::access::{
-    AccessPath, KeyShape, PathKind, PathOptions, Predicate, Preferences, Probe, ProbePart, Usable, Ways, cheapest, first_of_each, scope,
-    usable, ways,
+    AccessPath, KeyShape, PathKind, PathOptions, Predicate, Preferences, Probe, ProbePart, Usable, Ways, cell_tests, cheapest,
+    first_of_each, scope, usable, ways,
 };
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey};
 use stoa_table::row::ColumnSource;
@@ -46,6 +46,8 @@ const KEPT_COST: f64 = 0.1;
 const SCATTERED: f64 = 3.2;
 /// The share of the rows that are taken to be of values that have no row which passes the filters.
 const VAIN: f64 = 0.1;
+/// The share of the rows that pass from which it costs more to try cells than to fetch the rows that do not.
+const MOST_TESTED: f64 = 0.5;
 /// Rows of a table from which a narrow index is read instead of it.
 const NARROW_ROWS: f64 = 2000.0;
 
@@ -529,6 +531,16 @@ impl ScanRequest {
         }
         let read_schema = Arc::new(self.schema.project(&read)?);
         let filters = filters.into_iter().map(|f| reassign_expr_columns(Arc::clone(f), &read_schema)).collect::<Result<Vec<_>>>()?;
+        let estimate = self.estimate(residual, rows);
+        let (mut pushed, mut tests) = (Vec::new(), Vec::new());
+        let worth = self.preferences.cell_tests && estimate.share.is_none_or(|share| share < MOST_TESTED);
+        for (predicate, filter) in residual.iter().filter_map(|n| self.predicates.get(*n)).zip(&filters) {
+            let own = if worth { cell_tests(&self.scan.codec, predicate) } else { Vec::new() };
+            if !own.is_empty() {
+                pushed.push(Arc::clone(filter));
+                tests.extend(own);
+            }
+        }
         Ok(ScanOutput {
             read: read.iter().filter_map(|n| self.columns.get(*n)).map(|(id, _, _)| *id).collect(),
             read_schema,
@@ -536,8 +548,10 @@ impl ScanRequest {
             projection: (0..self.projected.len()).collect(),
             schema: Arc::new(self.schema.project(&self.projected)?),
             dynamic: Vec::new(),
+            pushed: pushed.into(),
+            tests: tests.into(),
             fetch: None,
-            estimate: self.estimate(residual, rows),
+            estimate,
             rejected: Arc::from([]),
             request: None,
         })
@@ -563,7 +577,8 @@ impl ScanRequest {
             }
             _ => {
                 let partitions = partitions(&path, sizes, if ordered { 1 } else { self.parallelism });
-                let columns = self.preferences.column_cache.is_some_and(|least| sizes.bytes >= least);
+                // Of cells that end at a time, or that others write, nobody is told when they change.
+                let columns = !self.scan.codec.is_foreign && self.preferences.column_cache.is_some_and(|least| sizes.bytes >= least);
                 let scan = SourceTable { caches_columns: scan.caches_columns && columns, ..scan };
                 Arc::new(KeyRangeScanExec::new(scan, path, partitions, output, sizes.rows, sizes.bytes < UNCACHED_BYTES))
             }

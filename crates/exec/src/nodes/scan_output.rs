@@ -22,6 +22,7 @@ use std::fmt;
 use std::sync::Arc;
 use stoa_encoding::keyside::{Direction, NullOrder};
 use stoa_pg::PgResult;
+use stoa_table::CellTest;
 use stoa_table::access::{AccessPath, Predicate, explain};
 use stoa_table::catalog::ColumnId;
 use stoa_table::row::key::KeyPartCodec;
@@ -40,6 +41,10 @@ pub struct ScanOutput {
     pub schema: SchemaRef,
     /// Over `schema`; they may drop rows that nobody needs, and change while the scan runs.
     pub dynamic: Vec<Arc<dyn PhysicalExpr>>,
+    /// Those of the filters that the bytes of a raw table's cells answer, or nearly so, before a row is decoded.
+    pub pushed: Arc<[Arc<dyn PhysicalExpr>]>,
+    /// What they ask of the cells: nothing that the filters do not.
+    pub tests: Arc<[CellTest]>,
     /// Rows after which a partition ends.
     pub fetch: Option<usize>,
     pub estimate: Estimate,
@@ -300,9 +305,12 @@ pub(super) fn describe(
 
 /// Writes what scans show of their output.
 pub(super) fn describe_output(f: &mut fmt::Formatter<'_>, table: &SourceTable, output: &ScanOutput, reverse: bool) -> fmt::Result {
-    if !output.filters.is_empty() {
-        write!(f, ", filters=[")?;
-        for (at, filter) in output.filters.iter().enumerate() {
+    for (name, filters) in [("filters", &output.filters), ("tested in cells", &output.pushed)] {
+        if filters.is_empty() {
+            continue;
+        }
+        write!(f, ", {name}=[")?;
+        for (at, filter) in filters.iter().enumerate() {
             write!(f, "{}{}", if at > 0 { " AND " } else { "" }, shown(filter))?;
         }
         write!(f, "]")?;

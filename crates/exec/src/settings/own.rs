@@ -27,6 +27,17 @@ pub(super) const OF_STOA: &[Setting] = &[
         effect: true,
     },
     Setting {
+        name: "stoa.enable_cell_tests",
+        kind: Kind::Bool,
+        default: "on",
+        context: Context::User,
+        category: "Query Tuning / Planner Method Configuration",
+        description: "Enables scans of foreign tables that leave rows out by the bytes of their cells.",
+        report: false,
+        hidden: true,
+        effect: true,
+    },
+    Setting {
         name: "stoa.enable_column_cache",
         kind: Kind::Bool,
         default: "on",

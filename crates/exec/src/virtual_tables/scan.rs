@@ -154,6 +154,8 @@ impl TableProvider for SystemRelation {
             projection: (0..projected.len()).collect(),
             schema: Arc::new(self.schema.project(&projected)?),
             dynamic: Vec::new(),
+            pushed: Arc::default(),
+            tests: Arc::default(),
             fetch: limit,
             estimate: Estimate { share: (!wanted.is_everything()).then(|| wanted.share()), columns: Vec::new() },
             rejected: Arc::from([]),

@@ -194,7 +194,8 @@ impl Scan {
             max_result_size: Some(self.batch_bytes),
             store_limit: selection.store_limit,
             store_offset: selection.store_offset,
-            load_column_families_on_demand: self.lazy_families.then_some(true),
+            // Where nothing is said, servers do, which they refuse to do backwards.
+            load_column_families_on_demand: Some(self.lazy_families),
             reversed: self.reversed.then_some(true),
             caching: Some(self.batch_rows),
             cf_time_range: selection.family_time_ranges.clone(),

@@ -4,11 +4,11 @@ use super::table::Elsewhere;
 use crate::failure::read_error;
 use async_trait::async_trait;
 use bytes::Bytes;
-use std::ops::{ControlFlow, Range};
+use std::ops::{Bound, ControlFlow, Range};
 use std::sync::Arc;
 use stoa_encoding::raw_cell;
 use stoa_hbase_client::{Action, Comparator, Compare, Filter, Get, Row, RowRange, Scanner};
-use stoa_store::{CellRef, Enough, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, StoreError, StoreResult, Timestamp};
+use stoa_store::{CellRef, CellTest, Enough, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, StoreError, StoreResult, Timestamp};
 
 /// Gets of one call over all servers.
 const GETS: usize = 1024;
@@ -66,17 +66,58 @@ fn filter(of: &Elsewhere, spec: &Shape, enough: &Enough) -> Option<Filter> {
     if columns.is_empty() {
         return Some(Filter::all_of([Filter::first_key_only(), Filter::key_only()]));
     }
-    let named = |column: &[u8]| {
-        let (number, _) = column.split_first_chunk::<2>()?;
-        let (_, family) = of.families.iter().find(|(id, _)| id.0 == u16::from_be_bytes(*number))?;
-        let qualifier = raw_cell::qualifier_of(column).ok()?.into_owned();
+    let named = |name: &[u8]| {
+        let (family, qualifier) = column(of, name)?;
         let qualifier = Filter::qualifier(Compare::Equal, &Comparator::binary(qualifier));
         // One family says nothing.
         let one = of.families.len() == 1;
-        Some(if one { qualifier } else { Filter::all_of([Filter::family(Compare::Equal, &Comparator::binary(family.clone())), qualifier]) })
+        Some(if one { qualifier } else { Filter::all_of([Filter::family(Compare::Equal, &Comparator::binary(family)), qualifier]) })
     };
-    let named = columns.iter().map(|column| named(column)).collect::<Option<Vec<_>>>()?;
+    let named = columns.iter().map(|name| named(name)).collect::<Option<Vec<_>>>()?;
     Some(Filter::any_of(std::iter::once(Filter::first_key_only()).chain(named)))
+}
+
+/// Leaves out the rows that do not pass the tests; `None`: not all of the columns are of this table.
+fn rows_filter(of: &Elsewhere, tests: &[CellTest]) -> Option<Filter> {
+    let each = |test: &CellTest| {
+        let (family, qualifier) = column(of, &test.cell)?;
+        let compared = |compare: Compare, bytes: &[u8]| {
+            let comparator = Comparator::binary(bytes.to_vec());
+            Filter::single_column_value(family.clone(), qualifier.clone(), compare, &comparator, false)
+        };
+        let ranges = test.ranges.iter().map(|range| match range {
+            (Bound::Included(from), Bound::Included(to)) if from == to => compared(Compare::Equal, from),
+            (from, to) => {
+                let from = match from {
+                    Bound::Included(from) => Some(compared(Compare::GreaterOrEqual, from)),
+                    Bound::Excluded(from) => Some(compared(Compare::Greater, from)),
+                    Bound::Unbounded => None,
+                };
+                let to = match to {
+                    Bound::Included(to) => Some(compared(Compare::LessOrEqual, to)),
+                    Bound::Excluded(to) => Some(compared(Compare::Less, to)),
+                    Bound::Unbounded => None,
+                };
+                // The cell must be there.
+                let any = || compared(Compare::GreaterOrEqual, &[]);
+                one_or(from.into_iter().chain(to).collect(), Filter::all_of).unwrap_or_else(any)
+            }
+        });
+        one_or(ranges.collect(), Filter::any_of)
+    };
+    one_or(tests.iter().map(each).collect::<Option<Vec<_>>>()?, Filter::all_of)
+}
+
+/// Several filters as one.
+fn one_or(mut filters: Vec<Filter>, several: impl Fn(Vec<Filter>) -> Filter) -> Option<Filter> {
+    if filters.len() > 1 { Some(several(filters)) } else { filters.pop() }
+}
+
+/// The family and the qualifier of a column of raw tables.
+fn column(of: &Elsewhere, column: &[u8]) -> Option<(Bytes, Bytes)> {
+    let (number, _) = column.split_first_chunk::<2>()?;
+    let (_, family) = of.families.iter().find(|(id, _)| id.0 == u16::from_be_bytes(*number))?;
+    Some((family.clone(), raw_cell::qualifier_of(column).ok()?.into_owned().into()))
 }
 
 /// Which cells of a row a read is about.
@@ -222,10 +263,12 @@ impl ScanElsewhere {
             stoa_hbase_client::Scan::range(start, end)
         };
         let scan = self.of.families.iter().fold(scan.versions(self.shape.versions), |scan, (_, name)| scan.family(name.clone()));
-        let scan = match (ranges, filter(&self.of, &self.shape, enough)) {
-            (Some(ranges), Some(cells)) => scan.filter(Filter::all_of([ranges, cells])),
-            (Some(filter), None) | (None, Some(filter)) => scan.filter(filter),
-            (None, None) => scan,
+        let newest = self.shape.qualifiers.is_none() && self.shape.versions == 1;
+        let rows = if newest { rows_filter(&self.of, &enough.tests) } else { None };
+        let filters = [ranges, rows, filter(&self.of, &self.shape, enough)].into_iter().flatten().collect();
+        let scan = match one_or(filters, Filter::all_of) {
+            Some(filter) => scan.filter(filter),
+            None => scan,
         };
         let scan = if self.fill_cache { scan } else { scan.uncached() };
         // Each row that comes has a cell that is given, unless some qualifiers alone are wanted.

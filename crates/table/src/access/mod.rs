@@ -8,8 +8,9 @@
 //! hold nothing else, three-valued logic included: a comparison with NULL is never satisfied, and NULL lies in no comparison's
 //! span.
 //!
-//! Reading order: [`predicate`] → [`constant`] → [`span`] → [`ranges`] → [`prefix`] → [`skip`] → [`path`] → [`combine`] → [`probe`] → [`explain`].
+//! Reading order: [`predicate`] → [`constant`] → [`span`] → [`ranges`] → [`prefix`] → [`skip`] → [`path`] → [`combine`] → [`probe`] → `cell_tests` → [`explain`].
 
+mod cell_tests;
 pub mod combine;
 pub mod constant;
 pub mod explain;
@@ -22,6 +23,7 @@ pub mod ranges;
 pub mod skip;
 pub mod span;
 
+pub use cell_tests::cell_tests;
 pub use path::{AccessPath, PathKind, PathOptions, Usable, Ways, candidates, cheapest, choose, usable, ways};
 pub use predicate::{Comparison, Predicate, ReadValue};
 pub use preferences::{Hint, Preferences};

@@ -40,6 +40,8 @@ pub struct Preferences {
     pub index_ends: bool,
     /// An index that is narrower than its table may be read from one end to the other instead of it.
     pub narrow_scan: bool,
+    /// Rows of raw tables may be left out by the bytes of their cells.
+    pub cell_tests: bool,
     /// Bytes from which a scan takes columns that earlier ones have left, and leaves its own; `None`: never.
     pub column_cache: Option<u64>,
     pub hints: Vec<Hint>,
@@ -64,6 +66,7 @@ impl Default for Preferences {
             index_order: true,
             index_ends: true,
             narrow_scan: true,
+            cell_tests: true,
             column_cache: Some(512 << 10),
             hints: Vec::new(),
             snapshot: None,
@@ -90,6 +93,7 @@ impl Preferences {
             index_order: on("stoa.enable_index_order"),
             index_ends: on("stoa.enable_index_ends"),
             narrow_scan: on("stoa.enable_narrow_scan"),
+            cell_tests: on("stoa.enable_cell_tests"),
             column_cache: on("stoa.enable_column_cache")
                 .then(|| setting("stoa.min_column_cache_scan_size").and_then(|kilobytes| kilobytes.parse::<u64>().ok()))
                 .flatten()

@@ -18,7 +18,7 @@ use stoa_encoding::DecodeError;
 use stoa_encoding::packed_row::{Cell, Projection};
 use stoa_encoding::valueside::{TypeTag, decode_cell};
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
-use stoa_store::{CellRef, Enough, FamilyId, Layout, RowSink};
+use stoa_store::{CellRef, CellTest, Enough, FamilyId, Layout, RowSink};
 
 /// A column as it is read: the id stays when a table is altered, the rest may change.
 #[derive(Clone, PartialEq, Debug)]
@@ -138,6 +138,8 @@ pub struct ScanDecoder {
     is_foreign: bool,
     /// Of a foreign table, unless all of its columns are wanted: their cells.
     enough: Option<Arc<[Box<[u8]>]>>,
+    /// What the rows are filtered by afterwards, as far as the bytes of cells tell.
+    tests: Arc<[CellTest]>,
     rows: usize,
     max_rows: usize,
     /// Of the cells taken.
@@ -211,6 +213,7 @@ impl ScanDecoder {
             existence: codec.families.first().map(|family| family.id),
             is_foreign: codec.is_foreign,
             enough,
+            tests: Arc::default(),
             rows: 0,
             max_rows: rows,
             bytes: 0,
@@ -262,6 +265,7 @@ impl ScanDecoder {
             existence: None,
             is_foreign: false,
             enough: None,
+            tests: Arc::default(),
             rows: 0,
             max_rows: rows,
             bytes: 0,
@@ -320,6 +324,11 @@ impl ScanDecoder {
     /// How many rows a batch may have. Without a limit a batch may have any number of bytes as well.
     pub fn set_max_rows(&mut self, rows: usize) {
         self.max_rows = rows;
+    }
+
+    /// Rows that do not pass these need not be given to it: a filter drops them afterwards.
+    pub fn set_tests(&mut self, tests: &Arc<[CellTest]>) {
+        self.tests = Arc::clone(tests);
     }
 
     #[must_use]
@@ -460,7 +469,7 @@ impl RowSink for ScanDecoder {
     }
 
     fn enough(&self) -> Enough {
-        Enough { cells: self.enough.clone(), rows: None }
+        Enough { cells: self.enough.clone(), rows: None, tests: Arc::clone(&self.tests) }
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::{CellRef, Enough, FamilyId, RowSink, Store, TableId};
+use stoa_store::{CellRef, CellTest, Enough, FamilyId, RowSink, Store, TableId};
 
 /// Whether the families of a read are those of a raw table.
 #[must_use]
@@ -61,13 +61,15 @@ impl VisibleRows {
 
     /// Before a sink of rows, while the store gives cells.
     pub fn before<'a>(&'a mut self, sink: &'a mut dyn RowSink) -> VisibleSink<'a> {
-        VisibleSink { rows: self, sink }
+        let tests = sink.enough().tests;
+        VisibleSink { rows: self, tests, sink }
     }
 }
 
 /// See [`VisibleRows::before`].
 pub struct VisibleSink<'a> {
     rows: &'a mut VisibleRows,
+    tests: Arc<[CellTest]>,
     sink: &'a mut dyn RowSink,
 }
 
@@ -85,7 +87,7 @@ impl RowSink for VisibleSink<'_> {
             self.rows.failed = Some(error);
             return ControlFlow::Break(());
         }
-        if out.is_empty() {
+        if out.is_empty() || !self.tests.iter().all(|test| test.passes(&out)) {
             return ControlFlow::Continue(());
         }
         if let Some(left) = &mut self.rows.left {
