@@ -8,15 +8,15 @@
 //! two other nodes for nothing else. What [`print`](crate::print) makes of a mark is that syntax again.
 
 use sqlparser::ast::{
-    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName, ObjectNamePart,
-    ObjectNamePartFunction,
+    CastKind, DataType, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentList, FunctionArguments, Ident,
+    ObjectName, ObjectNamePart, ObjectNamePartFunction, TableAliasColumnDef, Value,
 };
 
 /// What EXCLUDE leaves out of a frame: the last of PARTITION BY is a call of this name.
 pub const EXCLUDE: [&str; 3] = ["EXCLUDE CURRENT ROW", "EXCLUDE GROUP", "EXCLUDE TIES"];
 /// GROUP BY DISTINCT: the first of the list is a call of this name.
 pub const GROUP_BY_DISTINCT: &str = "GROUP BY DISTINCT";
-/// ROWS FROM (…): a function of this name in FROM.
+/// ROWS FROM (…): a function of this name in FROM. A list of columns behind one of its calls: the call's parameters ([`defines`]).
 pub const ROWS_FROM: &str = "ROWS FROM";
 /// `FOR SYSTEM_TIME FROM a TO b`, `BETWEEN a AND b`, `ALL`: the version of a table is a call of this name.
 pub const PERIOD_FROM: &str = "FOR SYSTEM_TIME FROM";
@@ -76,6 +76,31 @@ pub(crate) fn function(name: Ident, args: Vec<Expr>) -> Function {
 
 fn arguments(args: Vec<Expr>) -> Vec<FunctionArg> {
     args.into_iter().map(|e| FunctionArg::Unnamed(FunctionArgExpr::Expr(e))).collect()
+}
+
+/// Adds a list of columns with their types to a call of ROWS FROM.
+pub(crate) fn define(call: &mut Function, columns: Vec<TableAliasColumnDef>) {
+    let column = |column: TableAliasColumnDef| {
+        let expr = Box::new(Expr::Value(Value::Null.with_empty_span()));
+        let data_type = column.data_type.unwrap_or(DataType::Unspecified);
+        let typed = Expr::Cast { kind: CastKind::DoubleColon, expr, data_type, array: false, format: None };
+        FunctionArg::Named { name: column.name, arg: FunctionArgExpr::Expr(typed), operator: FunctionArgOperator::RightArrow }
+    };
+    let args = columns.into_iter().map(column).collect();
+    call.parameters = FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() });
+}
+
+/// The list of columns behind a call of ROWS FROM.
+#[must_use]
+pub fn defines(call: &Function) -> Vec<TableAliasColumnDef> {
+    let FunctionArguments::List(list) = &call.parameters else { return Vec::new() };
+    let column = |arg: &FunctionArg| match arg {
+        FunctionArg::Named { name, arg: FunctionArgExpr::Expr(Expr::Cast { data_type, .. }), .. } => {
+            Some(TableAliasColumnDef { name: name.clone(), data_type: Some(data_type.clone()) })
+        }
+        _ => None,
+    };
+    list.args.iter().filter_map(column).collect()
 }
 
 /// Whether an identifier is the mark of this name.

@@ -66,8 +66,16 @@ impl VisitorMut for Spelling {
                 if let Some(WindowType::WindowSpec(window)) = &mut function.over {
                     spell_window(window);
                 }
+                let columns = marks::defines(function);
                 if let Some(text) = match_against(e) {
                     *e = Expr::Identifier(raw(text));
+                } else if !columns.is_empty()
+                    && let Expr::Function(call) = e
+                {
+                    let columns: Vec<String> = columns.iter().map(ToString::to_string).collect();
+                    call.parameters = ast::FunctionArguments::None;
+                    let call = Box::new(std::mem::replace(e, Expr::Value(Value::Null.with_empty_span())));
+                    *e = Expr::Named { expr: call, name: raw(format!("({})", columns.join(", "))) };
                 }
             }
             _ => {}
@@ -247,6 +255,7 @@ mod tests {
     fn what_is_printed_is_read_as_the_same() {
         for text in [
             "SELECT * FROM ROWS FROM(f(1), g(2)) AS t (x, y)",
+            "SELECT * FROM ROWS FROM(f(1) AS (a INTEGER, \"B\" TEXT[]), g(2)) WITH ORDINALITY AS t (x, y)",
             "SELECT a FROM t GROUP BY DISTINCT ROLLUP (a), b",
             "SELECT sum(a) OVER (PARTITION BY b ORDER BY c ROWS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE TIES) FROM t",
             "SELECT sum(a) OVER (ROWS 1 PRECEDING EXCLUDE GROUP), sum(b) OVER w FROM t WINDOW w AS (ROWS UNBOUNDED PRECEDING EXCLUDE CURRENT ROW)",

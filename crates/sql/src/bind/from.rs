@@ -6,6 +6,7 @@ use super::promoted::Past;
 use super::scope::{Clause, FromItem, Lockable, Refusal, Scope, ScopeColumn, StarColumn};
 use super::search::HIDDEN;
 use super::sqlparser_span::Span;
+use super::table_function::CallInFrom;
 use super::undeclared::refuse_typed;
 use super::{Binder, MAX_VIEWS, fold, name_parts};
 use crate::catalog::names::is_security_barrier;
@@ -227,47 +228,34 @@ impl Binder<'_> {
                 Ok(bound)
             }
             TableFactor::Table { name, alias, args, with_ordinality, .. } => {
-                let empty = Vec::new();
-                let args = args.as_ref().map_or(&empty, |a| &a.args);
-                self.bind_table_function(&[(name.clone(), args.clone())], alias.as_ref(), *with_ordinality)
+                let args = args.as_ref().map_or(&[][..], |a| &a.args);
+                self.bind_table_function(&[CallInFrom::new(name, args)], alias.as_ref(), *with_ordinality)
             }
             TableFactor::Function { name, args, with_ordinality, alias, .. } if marks::is_name(name, marks::ROWS_FROM) => {
                 let mut calls = Vec::with_capacity(args.len());
                 for arg in args {
                     match arg {
-                        FunctionArg::Unnamed(FunctionArgExpr::Expr(E::Function(f))) => calls.push((
-                            f.name.clone(),
-                            match &f.args {
-                                ast::FunctionArguments::List(list) => list.args.clone(),
-                                _ => Vec::new(),
-                            },
-                        )),
+                        FunctionArg::Unnamed(FunctionArgExpr::Expr(E::Function(f))) => {
+                            let call = CallInFrom::new(&f.name, arguments(f));
+                            calls.push(CallInFrom { definitions: marks::defines(f), ..call });
+                        }
                         other => return Err(PgError::unsupported(format!("{other} in ROWS FROM is not supported"))),
                     }
                 }
                 self.bind_table_function(&calls, alias.as_ref(), *with_ordinality)
             }
             TableFactor::Function { name, args, with_ordinality, alias, .. } => {
-                self.bind_table_function(&[(name.clone(), args.clone())], alias.as_ref(), *with_ordinality)
+                self.bind_table_function(&[CallInFrom::new(name, args)], alias.as_ref(), *with_ordinality)
             }
             TableFactor::UNNEST { alias, array_exprs, with_ordinality, .. } => {
                 // Several arrays run in step: ROWS FROM (unnest(a), unnest(b)).
-                let calls: Vec<(ast::ObjectName, Vec<FunctionArg>)> = array_exprs
-                    .iter()
-                    .map(|e| {
-                        (
-                            ast::ObjectName::from(vec![ast::Ident::new("unnest")]),
-                            vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(e.clone()))],
-                        )
-                    })
-                    .collect();
+                let unnest = ast::ObjectName::from(vec![ast::Ident::new("unnest")]);
+                let of = |e: &E| CallInFrom::new(&unnest, &[FunctionArg::Unnamed(FunctionArgExpr::Expr(e.clone()))]);
+                let calls: Vec<CallInFrom> = array_exprs.iter().map(of).collect();
                 self.bind_table_function(&calls, alias.as_ref(), *with_ordinality)
             }
             TableFactor::TableFunction { expr: E::Function(f), alias } => {
-                let ast::FunctionArguments::List(list) = &f.args else {
-                    return self.bind_table_function(&[(f.name.clone(), Vec::new())], alias.as_ref(), false);
-                };
-                self.bind_table_function(&[(f.name.clone(), list.args.clone())], alias.as_ref(), false)
+                self.bind_table_function(&[CallInFrom::new(&f.name, arguments(f))], alias.as_ref(), false)
             }
             TableFactor::Derived { lateral, subquery, alias, .. } => self.bind_derived(*lateral, subquery, alias.as_ref()),
             TableFactor::NestedJoin { table_with_joins, alias } => self.bind_nested(table_with_joins, alias.as_ref()),
@@ -681,6 +669,14 @@ pub(super) fn names_of(columns: &[ScopeColumn], alias: Option<&ast::TableAlias>)
     match alias {
         Some(alias) if !alias.columns.is_empty() => columns.iter().map(|c| c.name.clone()).collect(),
         _ => Vec::new(),
+    }
+}
+
+/// What a call is given.
+fn arguments(call: &ast::Function) -> &[FunctionArg] {
+    match &call.args {
+        ast::FunctionArguments::List(list) => &list.args,
+        _ => &[],
     }
 }
 

@@ -14,6 +14,22 @@ use stoa_syntax::ast::{self, Expr as E, FunctionArg};
 /// The columns of a definition list, whose types are looked up once it has a place.
 type Definitions = [ast::TableAliasColumnDef];
 
+/// A call in FROM.
+#[derive(Clone)]
+pub struct CallInFrom {
+    pub name: ast::ObjectName,
+    pub args: Vec<FunctionArg>,
+    /// Columns that stand behind it in ROWS FROM.
+    pub definitions: Vec<ast::TableAliasColumnDef>,
+}
+
+impl CallInFrom {
+    #[must_use]
+    pub fn new(name: &ast::ObjectName, args: &[FunctionArg]) -> Self {
+        Self { name: name.clone(), args: args.to_vec(), definitions: Vec::new() }
+    }
+}
+
 /// What calls in FROM give.
 #[derive(Default)]
 struct Calls {
@@ -33,13 +49,8 @@ impl Binder<'_> {
     ///
     /// # Errors
     /// What the calls raise; 42601 for a list of column definitions that is missing, or has no place.
-    pub fn bind_table_function(
-        &mut self,
-        calls: &[(ast::ObjectName, Vec<FunctionArg>)],
-        alias: Option<&ast::TableAlias>,
-        ordinality: bool,
-    ) -> PgResult<Bound> {
-        let several = |(name, args): &(ast::ObjectName, Vec<FunctionArg>)| is_unnest(name) && args.len() > 1;
+    pub fn bind_table_function(&mut self, calls: &[CallInFrom], alias: Option<&ast::TableAlias>, ordinality: bool) -> PgResult<Bound> {
+        let several = |call: &CallInFrom| is_unnest(&call.name) && call.args.len() > 1 && call.definitions.is_empty();
         let definitions = alias.map_or(&[][..], |a| a.columns.as_slice());
         let definitions = if definitions.iter().any(|c| c.data_type.is_some()) { definitions } else { &[] };
         if calls.iter().any(several) {
@@ -50,8 +61,9 @@ impl Binder<'_> {
                     .at(self.pos_span(first.name.span)));
             }
             // unnest of several arrays is several calls, side by side with the others.
-            let each = |call: &(ast::ObjectName, Vec<FunctionArg>)| -> Vec<(ast::ObjectName, Vec<FunctionArg>)> {
-                if several(call) { call.1.iter().map(|arg| (call.0.clone(), vec![arg.clone()])).collect() } else { vec![call.clone()] }
+            let each = |call: &CallInFrom| -> Vec<CallInFrom> {
+                let alone = |arg| CallInFrom::new(&call.name, std::slice::from_ref(arg));
+                if several(call) { call.args.iter().map(alone).collect() } else { vec![call.clone()] }
             };
             let all: Vec<_> = calls.iter().flat_map(each).collect();
             return self.bind_table_function(&all, alias, ordinality);
@@ -60,21 +72,26 @@ impl Binder<'_> {
         let mut default_name = String::new();
         let mut given = Calls { scalar: single && !ordinality, ..Calls::default() };
         let mut bound = Vec::with_capacity(calls.len());
-        for (name, args) in calls {
+        for CallInFrom { name, args, definitions: own } in calls {
             let function_name = name_parts(name)?.last().cloned().unwrap_or_default();
             if default_name.is_empty() {
                 default_name.clone_from(&function_name);
             }
             let (call, returns_record) = self.bind_call_in_from(name, args, &function_name)?;
-            bound.push((call, returns_record, function_name, self.pos(name)));
+            if let (Some(first), false) = (definitions.first(), own.is_empty()) {
+                let message = "multiple column definition lists are not allowed for the same function";
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, message).at(self.pos_span(first.name.span)));
+            }
+            let definitions = if definitions.is_empty() { own } else { definitions };
+            bound.push((call, returns_record, function_name, (definitions, self.pos(name))));
         }
         if let Some(first) = definitions.first() {
             self.may_have_definitions(single, ordinality).map_err(|e| e.at(self.pos_span(first.name.span)))?;
         }
-        for (call, returns_record, function_name, position) in bound {
+        for (call, returns_record, function_name, definitions) in bound {
             match call.kind {
-                ExprKind::Set(set) => self.set_in_from(*set, returns_record, (definitions, position), &mut given)?,
-                kind => self.value_in_from(Expr::new(kind, call.ty), function_name, (definitions, position), &mut given)?,
+                ExprKind::Set(set) => self.set_in_from(*set, returns_record, definitions, &mut given)?,
+                kind => self.value_in_from(Expr::new(kind, call.ty), function_name, definitions, &mut given)?,
             }
         }
         let ordinality_id = ordinality.then(|| self.new_col());

@@ -87,11 +87,7 @@ impl Parser<'_> {
         let explicit = self.keyword("as");
         if explicit && function && self.peek(0) == Some(&Token::LParen) {
             let span = self.span();
-            let columns = self.alias_columns(true)?;
-            if columns.iter().any(|c| c.data_type.is_none()) {
-                self.at -= 1;
-                return Err(self.unexpected());
-            }
+            let columns = self.column_definitions()?;
             return Ok(Some(ast::TableAlias {
                 explicit,
                 name: Ident { value: String::new(), quote_style: Some('"'), span },
@@ -105,6 +101,16 @@ impl Parser<'_> {
         let name = self.ident()?;
         let columns = if self.peek(0) == Some(&Token::LParen) { self.alias_columns(function)? } else { Vec::new() };
         Ok(Some(ast::TableAlias { explicit, name, columns, at: None }))
+    }
+
+    /// `(column type, …)`.
+    pub(super) fn column_definitions(&mut self) -> Parse<Vec<ast::TableAliasColumnDef>> {
+        let columns = self.alias_columns(true)?;
+        if columns.iter().any(|c| c.data_type.is_none()) {
+            self.at -= 1;
+            return Err(self.unexpected());
+        }
+        Ok(columns)
     }
 
     pub(super) fn alias_columns(&mut self, typed: bool) -> Parse<Vec<ast::TableAliasColumnDef>> {

@@ -286,15 +286,13 @@ impl Parser<'_> {
         self.at += 3;
         let calls = self.list(|p| {
             let call = p.expr_call()?;
-            if p.keyword("as") {
-                if p.peek(0) != Some(&Token::LParen) {
-                    return Err(p.unexpected());
-                }
-                return Err(p.unsupported("a column definition list in ROWS FROM is not supported"));
-            }
-            let Some(call) = plain_function(call) else {
+            let columns = if p.keyword("as") { p.column_definitions()? } else { Vec::new() };
+            let Some(mut call) = plain_function(call) else {
                 return Err(p.unsupported("this function is not supported in FROM"));
             };
+            if !columns.is_empty() {
+                marks::define(&mut call, columns);
+            }
             Ok(ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(Expr::Function(call))))
         })?;
         self.expect_token(&Token::RParen)?;
