@@ -5,8 +5,9 @@
 //! such a node gets its whole sort back: the rows are the same, at worst they are compared by one more column.
 //!
 //! Partitions. Rows that are partitioned by a column are so by its copies too, which is known above the projection that copies it; where that one
-//! is pushed down below a UNION, it is no longer known, and the check fails in the same way. The rows are partitioned again. Still refused are a node
-//! of several inputs, which are partitioned alike or not at all, and rows in an order, which a limit above may rely on without saying so.
+//! is pushed down below a UNION, or a filter that makes two columns equal gives one of them alone, it is no longer known, and the check fails in the
+//! same way. The rows are partitioned again, and are in the same order as before in each partition: a limit above may rely on it without saying so.
+//! Still refused are a node of several inputs, which are partitioned alike or not at all, and rows that are in several orders.
 //!
 //! Limits of groups without aggregates: one that was given to a node which has an order by then is taken for one of the best groups by
 //! some aggregate, and fails for want of it. It is only a hint, and is taken away.
@@ -48,12 +49,12 @@ impl PhysicalOptimizerRule for RestoreSorts {
                 let allowed = ChildSatisfactionOptions::new().with_allow_subset(true);
                 let mut child = Arc::clone(child);
                 if plan.children().len() == 1
-                    && child.output_ordering().is_none()
                     && !distributions.child_satisfaction(at, child.as_ref(), allowed)?.is_satisfied()
                     && let Some(hash @ Partitioning::Hash(..)) = distributions.child_distribution(at).map(|d| partitioning(d, &child))
+                    && let Some(again) = repartitioned(&child, hash)?
                 {
                     changed = true;
-                    child = Arc::new(RepartitionExec::try_new(child, hash)?);
+                    child = again;
                 }
                 let required = required.map(|required| required.into_single());
                 match required {
@@ -84,6 +85,20 @@ impl PhysicalOptimizerRule for RestoreSorts {
 /// What is required, in as many partitions as there are.
 fn partitioning(required: &Distribution, input: &Arc<dyn ExecutionPlan>) -> Partitioning {
     required.clone().create_partitioning(input.output_partitioning().partition_count())
+}
+
+/// The input in these partitions, in the order in which it is; `None` where that is not made here.
+fn repartitioned(input: &Arc<dyn ExecutionPlan>, partitioning: Partitioning) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    let Some(order) = input.output_ordering() else {
+        return Ok(Some(Arc::new(RepartitionExec::try_new(Arc::clone(input), partitioning)?)));
+    };
+    if input.equivalence_properties().oeq_class().len() > 1 {
+        return Ok(None);
+    }
+    // A sort of all rows has the columns of its input, and is made above it.
+    let unsorted = input.downcast_ref::<SortExec>().filter(|sort| sort.fetch().is_none()).map_or(input, |sort| sort.input());
+    let rows = Arc::new(RepartitionExec::try_new(Arc::clone(unsorted), partitioning)?);
+    Ok(Some(Arc::new(SortExec::new(order.clone(), rows).with_preserve_partitioning(true))))
 }
 
 /// The input in an order; a sort of it is replaced.
@@ -145,6 +160,19 @@ mod tests {
             ),
             "{lines}"
         );
+        // Rows in an order are in it again.
+        let order = |input| SortExec::new(LexOrdering::new([PhysicalSortExpr::new_default(column("a"))]).unwrap(), input);
+        let sorted: Arc<dyn ExecutionPlan> = Arc::new(order(Arc::clone(&by_b)).with_preserve_partitioning(true));
+        let again = repartitioned(&sorted, Partitioning::Hash(vec![column("a")], 2)).unwrap().expect("below the sort");
+        let lines = displayable(again.as_ref()).indent(false).to_string();
+        assert!(
+            lines.starts_with("SortExec: expr=[a@0 ASC], preserve_partitioning=[true]\n  RepartitionExec: partitioning=Hash([a@0], 2)"),
+            "{lines}"
+        );
+        let first: Arc<dyn ExecutionPlan> = Arc::new(order(Arc::clone(&by_b)).with_fetch(Some(3)).with_preserve_partitioning(true));
+        let again = repartitioned(&first, Partitioning::Hash(vec![column("a")], 2)).unwrap().expect("above the sort");
+        let lines = displayable(again.as_ref()).indent(false).to_string();
+        assert!(lines.contains("Hash([a@0], 2), input_partitions=2\n    SortExec: TopK(fetch=3), expr=[a@0 ASC]"), "{lines}");
         let right = groups("b");
         assert!(Arc::ptr_eq(&RestoreSorts.optimize(Arc::clone(&right), &ConfigOptions::default()).unwrap(), &right));
     }
