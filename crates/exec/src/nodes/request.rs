@@ -47,7 +47,7 @@ const SCATTERED: f64 = 3.2;
 /// The share of the rows that are taken to be of values that have no row which passes the filters.
 const VAIN: f64 = 0.1;
 /// The share of the rows that pass from which it costs more to try cells than to fetch the rows that do not.
-const MOST_TESTED: f64 = 0.5;
+const MOST_TESTED: f64 = 0.2;
 /// Rows of a table from which a narrow index is read instead of it.
 const NARROW_ROWS: f64 = 2000.0;
 
