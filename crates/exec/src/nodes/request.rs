@@ -48,6 +48,8 @@ const SCATTERED: f64 = 3.2;
 const VAIN: f64 = 0.1;
 /// The share of the rows that pass from which it costs more to try cells than to fetch the rows that do not.
 const MOST_TESTED: f64 = 0.2;
+/// Tests of cells that a scan makes: they are sent along with it, and each row goes through all of them.
+const MOST_TESTS: usize = 16;
 /// Rows of a table from which a narrow index is read instead of it.
 const NARROW_ROWS: f64 = 2000.0;
 
@@ -536,7 +538,7 @@ impl ScanRequest {
         let worth = self.preferences.cell_tests && estimate.share.is_none_or(|share| share < MOST_TESTED);
         for (predicate, filter) in residual.iter().filter_map(|n| self.predicates.get(*n)).zip(&filters) {
             let own = if worth { cell_tests(&self.scan.codec, predicate) } else { Vec::new() };
-            if !own.is_empty() {
+            if !own.is_empty() && tests.len() + own.len() <= MOST_TESTS {
                 pushed.push(Arc::clone(filter));
                 tests.extend(own);
             }
@@ -577,7 +579,7 @@ impl ScanRequest {
             }
             _ => {
                 let partitions = partitions(&path, sizes, if ordered { 1 } else { self.parallelism });
-                // Of cells that end at a time, or that others write, nobody is told when they change.
+                // Cells expire, or other programs write them: no watch is closed by that.
                 let columns = !self.scan.codec.is_foreign && self.preferences.column_cache.is_some_and(|least| sizes.bytes >= least);
                 let scan = SourceTable { caches_columns: scan.caches_columns && columns, ..scan };
                 Arc::new(KeyRangeScanExec::new(scan, path, partitions, output, sizes.rows, sizes.bytes < UNCACHED_BYTES))

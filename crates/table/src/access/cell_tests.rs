@@ -16,6 +16,8 @@ use stoa_store::{ByteRange, CellTest};
 
 /// More ranges than so many are not worth comparing a cell with.
 const MOST_RANGES: usize = 16;
+/// Longer bounds of a test, in bytes, are not worth sending along with a scan; a server would refuse a request that is too large.
+const MOST_BYTES: usize = 4096;
 
 /// The tests of a foreign table's rows for a filter; none where the bytes do not tell.
 #[must_use]
@@ -25,8 +27,17 @@ pub fn cell_tests(codec: &RowCodec, filter: &Predicate) -> Vec<CellTest> {
     }
     match filter {
         Predicate::And(parts) => parts.iter().flat_map(|part| cell_tests(codec, part)).collect(),
-        _ => one_test(codec, filter).into_iter().collect(),
+        _ => one_test(codec, filter).filter(|test| bytes(&test.ranges) <= MOST_BYTES).into_iter().collect(),
     }
+}
+
+/// The bytes of all bounds.
+fn bytes(ranges: &[ByteRange]) -> usize {
+    let bound = |bound: &Bound<Box<[u8]>>| match bound {
+        Bound::Included(bytes) | Bound::Excluded(bytes) => bytes.len(),
+        Bound::Unbounded => 0,
+    };
+    ranges.iter().map(|(from, to)| bound(from) + bound(to)).sum()
 }
 
 /// The test that a filter comes down to, if it is about one column.
