@@ -68,6 +68,17 @@ fn a_script_ends_at_its_first_error_if_it_is_to() {
 }
 
 #[test]
+fn what_is_asked_for_is_done_when_it_is_answered_with_y() {
+    let directory = tempfile::tempdir().unwrap();
+    let ends = |script: &str| stoa(directory.path(), "shell", &[], script).status.code();
+    assert_eq!(ends("create 'a', 'f'\ncreate 'b', 'f'\ndisable_all '[ab]'\ny\ndrop_all 'a'"), Some(1));
+    assert_eq!(ends("drop_all 'b'; create 'c', 'f'\nno"), Some(0));
+    assert!(shell(directory.path(), "list").contains("TABLE\na\nb\nc\n3 row(s)"));
+    assert_eq!(ends("drop_all '[ab]'; create 'd', 'f'\nYES\n"), Some(0));
+    assert!(shell(directory.path(), "list").contains("TABLE\nc\nd\n2 row(s)"));
+}
+
+#[test]
 fn raw_tables_survive_restarts_and_backups() {
     let directory = tempfile::tempdir().unwrap();
     let (data, copy) = (directory.path().join("data"), directory.path().join("copy"));

@@ -8,6 +8,8 @@ use stoa_pg::PgError;
 pub enum Failure {
     Message(String),
     Io(std::io::Error),
+    /// Not done before this is answered with y: the next line is the answer.
+    Asks(String),
 }
 
 impl From<std::io::Error> for Failure {

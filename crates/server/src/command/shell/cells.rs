@@ -76,23 +76,15 @@ impl Query {
     /// What is asked for of a row.
     fn select(&mut self, mut row: Row) -> Option<Row> {
         if !self.columns.is_empty() {
-            let asked = |cell: &RowCell, column: &Column| {
-                column.family == cell.family && column.qualifier.as_ref().is_none_or(|q| *q == cell.qualifier || is_of_family(cell))
-            };
-            row.cells.retain(|cell| self.columns.iter().any(|column| asked(cell, column)));
+            let asked = asked(&self.columns);
+            row.cells.retain(|cell| match asked.iter().find(|(family, _)| *family == cell.family) {
+                None => false,
+                Some((_, None)) => true,
+                Some((_, Some(qualifiers))) => qualifiers.contains(&cell.qualifier.as_slice()) || is_of_family(cell),
+            });
         }
         if let Some(filter) = &mut self.filter {
-            row = filter.apply(row)?;
-            let (mut count, mut last) = (0_u32, None);
-            let versions = self.versions;
-            row.cells.retain(|cell| {
-                let column = (cell.family.clone(), cell.qualifier.clone());
-                if last.as_ref() != Some(&column) {
-                    (count, last) = (0, Some(column));
-                }
-                count += 1;
-                count <= versions
-            });
+            row = filter.apply(row, self.versions)?;
         }
         (!row.cells.is_empty()).then_some(row)
     }
@@ -117,6 +109,25 @@ impl Query {
             None => out,
         })
     }
+}
+
+/// The families that columns name, with the qualifiers of each or all of them. A family replaces the columns of it that stand before it, and a
+/// column the family: as HBase's `Scan` takes them.
+fn asked(columns: &[Column]) -> Vec<(&str, Option<Vec<&[u8]>>)> {
+    let mut out: Vec<(&str, Option<Vec<&[u8]>>)> = Vec::new();
+    for Column { family, qualifier, .. } in columns {
+        let at = out.iter().position(|(known, _)| known == family).unwrap_or(out.len());
+        if at == out.len() {
+            out.push((family, None));
+        }
+        if let Some((_, qualifiers)) = out.get_mut(at) {
+            match qualifier {
+                None => *qualifiers = None,
+                Some(qualifier) => qualifiers.get_or_insert_default().push(qualifier),
+            }
+        }
+    }
+    out
 }
 
 /// Whether a deletion is of the whole family.
@@ -233,6 +244,7 @@ impl Shell {
         let mut query = Query::new(&mut given)?;
         let reverse = given.take(&["REVERSED"]).and_then(|v| v.bool()).unwrap_or(false);
         let limit = given.take_int("LIMIT")?.filter(|n| *n > 0);
+        query.filter = query.filter.map(|filter| filter.reversed(reverse));
         let range = range(&mut given, reverse)?;
         given.finish()?;
         query.check(&table)?;
@@ -399,6 +411,7 @@ impl Shell {
         };
         let interval = interval.unwrap_or(1000).max(1);
         let mut query = Query::new(&mut given)?;
+        query.filter = query.filter.map(Filter::of_first_cells);
         let range = range(&mut given, false)?;
         given.finish()?;
         query.check(&table)?;
@@ -473,6 +486,10 @@ fn range(given: &mut Arguments, reverse: bool) -> Result<KeyRange, Failure> {
     }
     let start = start.filter(|key| !key.is_empty());
     let stop = stop.filter(|key| !key.is_empty());
+    if let Some(key) = start.as_ref().filter(|start| stop.as_ref() == Some(*start)) {
+        // One row, as HBase has it.
+        return Ok(KeyRange::point(key));
+    }
     let behind = |mut key: Vec<u8>| {
         key.push(0);
         key

@@ -17,6 +17,8 @@ pub enum Flow {
     Done,
     Failed,
     Quit,
+    /// It asks something: the next line is the answer.
+    Asks,
 }
 
 /// See the module.
@@ -29,6 +31,10 @@ pub struct Shell {
     variables: HashMap<String, String>,
     /// What Ruby's prompt would show of a command's value.
     pub value: Option<String>,
+    /// The command that asks whether it is to be done, and those behind it in its text.
+    asked: Option<(Call, Vec<Call>)>,
+    /// Whether the command that runs was asked for and answered with y.
+    pub confirmed: bool,
 }
 
 /// Commands that tables have too, as `t.put`.
@@ -72,6 +78,8 @@ impl Shell {
             interactive,
             variables: HashMap::new(),
             value: None,
+            asked: None,
+            confirmed: false,
         })
     }
 
@@ -79,19 +87,33 @@ impl Shell {
         self.session.close().await;
     }
 
-    /// Runs the commands of a text, as far as they are some.
+    /// Runs the commands of a text, as far as they are some; or takes it for an answer, if the last one asks something.
     pub async fn run_text(&mut self, text: &str) -> std::io::Result<Flow> {
-        let calls = match ruby::parse(text) {
-            Ok(calls) => calls,
-            Err(Trouble::Unfinished) => return self.refuse("syntax error, unexpected end of the input"),
-            Err(Trouble::Wrong(message)) => return self.refuse(&message),
-        };
-        let mut flow = Flow::Done;
-        for call in calls {
+        if let Some((call, rest)) = self.asked.take() {
+            self.confirmed = matches!(text.trim().to_ascii_lowercase().as_str(), "y" | "yes");
+            let done = if self.confirmed { self.run(&call).await? } else { self.ended(Instant::now(), Flow::Done)? };
+            self.confirmed = false;
+            return self.run_all(rest, done).await;
+        }
+        match ruby::parse(text) {
+            Ok(calls) => self.run_all(calls, Flow::Done).await,
+            Err(Trouble::Unfinished) => self.refuse("syntax error, unexpected end of the input"),
+            Err(Trouble::Wrong(message)) => self.refuse(&message),
+        }
+    }
+
+    /// Runs commands; `flow` is how those before them ended.
+    async fn run_all(&mut self, calls: Vec<Call>, mut flow: Flow) -> std::io::Result<Flow> {
+        let mut calls = calls.into_iter();
+        while let Some(call) = calls.next() {
             match self.run(&call).await? {
                 Flow::Quit => return Ok(Flow::Quit),
                 Flow::Failed => flow = Flow::Failed,
                 Flow::Done => {}
+                Flow::Asks => {
+                    self.asked = Some((call, calls.collect()));
+                    return Ok(Flow::Asks);
+                }
             }
         }
         Ok(flow)
@@ -152,6 +174,11 @@ impl Shell {
             Ok(true) => Flow::Done,
             Ok(false) => return self.refuse(&format!("undefined local variable or method '{}'", call.name)),
             Err(Failure::Io(error)) => return Err(error),
+            Err(Failure::Asks(question)) => {
+                self.out.line(&format!("\n{question}"))?;
+                self.out.flush()?;
+                return Ok(Flow::Asks);
+            }
             Err(Failure::Message(message)) => {
                 self.out.line(&format!("\nERROR: {message}\n"))?;
                 self.out.line(&format!("For usage try 'help \"{}\"'\n", call.name))?;
@@ -163,6 +190,11 @@ impl Shell {
         {
             self.variables.insert(variable.clone(), table);
         }
+        self.ended(started, flow)
+    }
+
+    /// What is said behind each command.
+    fn ended(&mut self, started: Instant, flow: Flow) -> std::io::Result<Flow> {
         self.out.line(&format!("Took {:.4} seconds", started.elapsed().as_secs_f64()))?;
         if let Some(value) = self.value.take().filter(|_| self.interactive) {
             self.out.line(&format!("=> {value}"))?;

@@ -71,10 +71,10 @@ enum Target {
 }
 
 impl Target {
-    /// Runs a text, unless it goes on in the next line.
-    async fn run(&mut self, text: &str, last: bool) -> std::io::Result<Option<Flow>> {
+    /// Runs a text, unless it goes on in the next line, which it does not where `whole` says so.
+    async fn run(&mut self, text: &str, whole: bool) -> std::io::Result<Option<Flow>> {
         match self {
-            _ if !last && ruby::parse(text) == Err(Trouble::Unfinished) => Ok(None),
+            _ if !whole && ruby::parse(text) == Err(Trouble::Unfinished) => Ok(None),
             Target::Here(shell) => shell.run_text(text).await.map(Some),
             Target::There(client) => client.run(text).map(Some),
         }
@@ -83,22 +83,24 @@ impl Target {
 
 /// Runs the commands of a text; whether all of them went well.
 async fn run_script(target: &mut Target, script: &str, stop: bool) -> std::io::Result<bool> {
-    let mut good = true;
+    let (mut good, mut asked) = (true, false);
     let mut pending = String::new();
     let mut lines = script.lines().peekable();
     while let Some(line) = lines.next() {
         pending.push_str(line);
         pending.push('\n');
-        match target.run(&pending, lines.peek().is_none()).await? {
-            None => continue,
-            Some(Flow::Quit) => return Ok(good),
-            Some(Flow::Failed) if stop => return Ok(false),
-            Some(Flow::Failed) => good = false,
-            Some(Flow::Done) => {}
+        let Some(flow) = target.run(&pending, asked || lines.peek().is_none()).await? else { continue };
+        match flow {
+            Flow::Quit => return Ok(good),
+            Flow::Failed if stop => return Ok(false),
+            Flow::Failed => good = false,
+            Flow::Done | Flow::Asks => {}
         }
+        asked = flow == Flow::Asks;
         pending.clear();
     }
-    Ok(good)
+    // A question that nobody answered: what it asks for was not done.
+    Ok(good && !asked)
 }
 
 async fn interact(target: &mut Target) -> std::io::Result<()> {
@@ -110,10 +112,13 @@ async fn interact(target: &mut Target) -> std::io::Result<()> {
 }
 
 async fn lines(target: &mut Target, editor: &mut Editor) -> std::io::Result<()> {
-    let (mut number, mut pending) = (1_u32, String::new());
+    let (mut number, mut pending, mut asked) = (1_u32, String::new(), false);
     loop {
-        let line = match editor.read(&format!("stoa:{number:03}:{}> ", u8::from(!pending.is_empty())))? {
+        let prompt = if asked { String::new() } else { format!("stoa:{number:03}:{}> ", u8::from(!pending.is_empty())) };
+        let line = match editor.read(&prompt)? {
             Input::Line(line) => line,
+            // No answer is no.
+            Input::Interrupted if asked => "n".into(),
             Input::Interrupted => {
                 pending.clear();
                 continue;
@@ -124,10 +129,13 @@ async fn lines(target: &mut Target, editor: &mut Editor) -> std::io::Result<()> 
         pending.push_str(&line);
         pending.push('\n');
         // An empty line ends what would go on.
-        match target.run(&pending, line.trim().is_empty()).await? {
+        match target.run(&pending, asked || line.trim().is_empty()).await? {
             None => {}
             Some(Flow::Quit) => return Ok(()),
-            Some(Flow::Done | Flow::Failed) => pending.clear(),
+            Some(flow) => {
+                asked = flow == Flow::Asks;
+                pending.clear();
+            }
         }
     }
 }

@@ -178,6 +178,6 @@ impl Client {
 
 impl Flow {
     fn of(code: [u8; 1]) -> Self {
-        [Flow::Done, Flow::Failed, Flow::Quit].into_iter().find(|flow| [*flow as u8] == code).unwrap_or(Flow::Failed)
+        [Flow::Done, Flow::Failed, Flow::Quit, Flow::Asks].into_iter().find(|flow| [*flow as u8] == code).unwrap_or(Flow::Failed)
     }
 }

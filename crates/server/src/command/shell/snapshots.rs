@@ -121,8 +121,11 @@ impl Shell {
     }
 
     async fn delete_all_taken(&mut self, found: &[Taken], wanted: &str) -> Result<(), Failure> {
-        self.rows_of(found)?;
-        if found.is_empty() {
+        if !self.confirmed {
+            self.rows_of(found)?;
+            if !found.is_empty() {
+                return Err(Failure::Asks(format!("Delete the above {} snapshots (y/n)?", found.len())));
+            }
             self.out.line(&format!("No snapshots matched {wanted}"))?;
             return Ok(());
         }

@@ -201,28 +201,48 @@ impl Shell {
         Ok(())
     }
 
-    /// A command for each table that a pattern finds; those of SQL are left out.
+    /// A command for each table that a pattern finds; those of SQL are left out. Asked for before.
     pub async fn all(&mut self, arguments: &[Value], what: &str) -> Result<(), Failure> {
         check_count(arguments.len(), 1, 1)?;
-        let names = self.matching(arguments)?;
-        let mut count = 0;
-        for name in names {
-            let argument = [Value::Text(name.into_bytes())];
-            if !self.table(&argument)?.1.is_raw() {
-                continue;
+        let mut names = Vec::new();
+        for name in self.matching(arguments)? {
+            let argument = [Value::Text(name.clone().into_bytes())];
+            if self.table(&argument)?.1.is_raw() {
+                names.push((name, argument));
             }
-            match what {
-                "drop" => self.drop(&argument).await?,
-                _ => self.enable(&argument, what == "enable").await?,
-            }
-            count += 1;
         }
-        let done = match what {
-            "drop" => "dropped",
-            "enable" => "enabled",
-            _ => "disabled",
+        let (asked, done) = match what {
+            "drop" => ("Drop", "dropped"),
+            "enable" => ("Enable", "enabled"),
+            _ => ("Disable", "disabled"),
         };
-        self.out.line(&format!("{count} tables successfully {done}"))?;
+        if !self.confirmed {
+            for (name, _) in &names {
+                self.out.line(name)?;
+            }
+            if !names.is_empty() {
+                return Err(Failure::Asks(format!("{asked} the above {} tables (y/n)?", names.len())));
+            }
+            let regex = arguments.first().and_then(Value::text).unwrap_or_default();
+            self.out.line(&format!("No tables matched the regex {regex}"))?;
+            return Ok(());
+        }
+        let mut failed = Vec::new();
+        for (name, argument) in &names {
+            let tried = match what {
+                "drop" => self.drop(argument).await,
+                _ => self.enable(argument, what == "enable").await,
+            };
+            match tried {
+                Ok(()) => {}
+                Err(Failure::Message(_)) => failed.push(name.as_str()),
+                Err(other) => return Err(other),
+            }
+        }
+        self.out.line(&format!("{} tables successfully {done}", names.len() - failed.len()))?;
+        if !failed.is_empty() {
+            self.out.line(&format!("{} tables not {done} due to an exception: {}", failed.len(), failed.join(",")))?;
+        }
         Ok(())
     }
 

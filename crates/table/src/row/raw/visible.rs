@@ -149,8 +149,8 @@ pub fn visible<'a>(
         };
         if parts.kind != CellKind::Put {
             deleted.add(parts.kind, parts.time);
-            // Behind the last version of a column nothing of it is looked at.
-            if wanted.raw && in_time && deleted.count < wanted.versions {
+            // Behind the first version that is one too many nothing of a column is looked at.
+            if wanted.raw && in_time && deleted.count <= wanted.versions {
                 each(given)?;
             }
             continue;

@@ -1,8 +1,11 @@
 //! HBase's filter language: `PrefixFilter('a') AND (ValueFilter(=, 'binary:x') OR PageFilter(2))`.
 //!
-//! A filter says of each cell of a row whether it stays, and of a row whether it does. Those of an AND see what those before them have left.
+//! The language is read here; [`rules`] has what each filter says of rows and cells.
+
+mod rules;
 
 use regex::bytes::Regex;
+use rules::{Hint, Node, Step, same_column};
 use std::cmp::Ordering;
 use stoa_engine::raw::{Row, RowCell};
 
@@ -12,6 +15,8 @@ pub const NAMES: &[&str] = &[
     "ColumnPaginationFilter",
     "ColumnPrefixFilter",
     "ColumnRangeFilter",
+    "ColumnValueFilter",
+    "DependentColumnFilter",
     "FamilyFilter",
     "FirstKeyOnlyFilter",
     "InclusiveStopFilter",
@@ -78,33 +83,15 @@ impl Test {
     }
 }
 
-#[derive(Clone, Debug)]
-enum Node {
-    KeyOnly,
-    FirstKeyOnly,
-    Prefix(Vec<u8>),
-    ColumnPrefix(Vec<Vec<u8>>),
-    ColumnCount(usize),
-    ColumnPagination { limit: usize, offset: usize },
-    Page { size: u64, rows: u64 },
-    InclusiveStop(Vec<u8>),
-    Times(Vec<i64>),
-    Row(Test),
-    Family(Test),
-    Qualifier(Test),
-    Value(Test),
-    Column { family: Vec<u8>, qualifier: Vec<u8>, test: Test, if_missing: bool, latest: bool, excluded: bool },
-    ColumnRange { from: Option<(Vec<u8>, bool)>, to: Option<(Vec<u8>, bool)> },
-    Skip(Box<Node>),
-    While(Box<Node>),
-    And(Vec<Node>),
-    Or(Vec<Node>),
-}
-
 /// A filter and what it has counted so far.
 #[derive(Clone, Debug)]
 pub struct Filter {
     root: Node,
+    reversed: bool,
+    /// Rows before this key are left out without a look (behind it, where the scan goes backwards).
+    from: Option<Vec<u8>>,
+    /// Families of which nothing more is looked at: the filter was done within a row, and HBase ends the scanner of a family then.
+    closed: Vec<String>,
     done: bool,
 }
 
@@ -116,9 +103,19 @@ impl Filter {
         let root = reader.or()?;
         reader.space();
         match reader.text.get(reader.at..) {
-            None | Some([]) => Ok(Self { root, done: false }),
+            None | Some([]) => Ok(Self { root, reversed: false, from: None, closed: Vec::new(), done: false }),
             Some(rest) => Err(format!("Incorrect filter string: {}", String::from_utf8_lossy(rest))),
         }
+    }
+
+    /// For a scan that goes backwards, if so.
+    pub fn reversed(self, reversed: bool) -> Self {
+        Self { reversed, ..self }
+    }
+
+    /// This, and the first cell of each row alone: what `count` asks for. HBase counts a row only if its first cell stays.
+    pub fn of_first_cells(self) -> Self {
+        Self { root: Node::And(vec![self.root, Node::FirstKeyOnly { found: false }]), ..self }
     }
 
     /// Whether no row that comes can stay.
@@ -126,167 +123,71 @@ impl Filter {
         self.done
     }
 
-    /// What a filter leaves of a row.
-    pub fn apply(&mut self, row: Row) -> Option<Row> {
-        let mut mask = vec![true; row.cells.len()];
-        let mut empty = false;
-        let verdict = self.root.apply(&row, &mut mask, &mut empty);
-        self.done |= verdict.done;
-        if verdict.drops_key || !mask.contains(&true) {
+    /// What a filter leaves of a row: at most so many versions of a column.
+    pub fn apply(&mut self, row: Row, versions: u32) -> Option<Row> {
+        let left = self.left(row, versions);
+        self.root.reset();
+        self.done |= self.root.is_done();
+        left
+    }
+
+    fn left(&mut self, mut row: Row, versions: u32) -> Option<Row> {
+        let skipped = |from: &Vec<u8>| match self.reversed {
+            false => row.key < *from,
+            true => row.key > *from && !row.key.starts_with(from),
+        };
+        if self.from.as_ref().is_some_and(skipped) {
             return None;
         }
-        let mut pages_full = false;
-        self.root.count_row(&mut pages_full);
-        self.done |= pages_full;
-        if verdict.drops_row {
+        self.from = None;
+        row.cells.retain(|cell| !self.closed.contains(&cell.family));
+        if row.cells.is_empty() || self.root.drops_key(&row.key, self.reversed) {
             return None;
         }
-        let mut kept = mask.iter();
-        let mut cells = row.cells;
-        cells.retain(|_| kept.next().copied().unwrap_or(false));
-        if empty {
-            cells.iter_mut().for_each(|cell| cell.value.clear());
+        let mut cells: Vec<RowCell> = Vec::new();
+        let mut behind: Option<(RowCell, Step)> = None;
+        let mut of_column = 0;
+        for mut cell in row.cells {
+            if let Some((last, step)) = &behind {
+                if step.is_beyond(last, &cell, self.reversed) {
+                    continue;
+                }
+                if self.root.is_done() {
+                    self.closed.extend([last.family.clone(), cell.family.clone()]);
+                    continue;
+                }
+            }
+            let mut verdict = self.root.cell(&cell, self.reversed);
+            if verdict.stays {
+                let same = cells.last().is_some_and(|last| same_column(last, &cell));
+                of_column = if same { of_column + 1 } else { 1 };
+                if of_column > versions {
+                    verdict.stays = false;
+                    verdict.step = verdict.step.max(Step::Column);
+                }
+            }
+            match &verdict.step {
+                Step::Seek(Hint::Row(key)) => self.from = Some(key.clone()),
+                // Behind a column without a qualifier HBase's scanner comes to its next version.
+                Step::Column if cell.qualifier.is_empty() => verdict.step = Step::Next,
+                _ => {}
+            }
+            behind = Some((RowCell { value: Vec::new(), ..cell.clone() }, verdict.step));
+            if verdict.stays {
+                if verdict.without_value {
+                    cell.value.clear();
+                }
+                cells.push(cell);
+            }
+        }
+        if let Some((last, _)) = behind.filter(|_| self.root.is_done()) {
+            self.closed.push(last.family);
+        }
+        self.root.drop_cells(&mut cells);
+        if cells.is_empty() || self.root.drops_row() {
+            return None;
         }
         Some(Row { key: row.key, cells })
-    }
-}
-
-/// What is said of a whole row.
-#[derive(Clone, Copy, Default)]
-struct Verdict {
-    /// By its key: nothing counts it.
-    drops_key: bool,
-    drops_row: bool,
-    /// No row behind it stays.
-    done: bool,
-}
-
-impl Node {
-    /// Takes cells out of `mask`; `empty` is set where values are not wanted.
-    fn apply(&mut self, row: &Row, mask: &mut [bool], empty: &mut bool) -> Verdict {
-        let mut verdict = Verdict::default();
-        let keep = |mask: &mut [bool], test: &dyn Fn(&RowCell) -> bool| {
-            for (kept, cell) in mask.iter_mut().zip(&row.cells) {
-                *kept = *kept && test(cell);
-            }
-        };
-        match self {
-            Node::KeyOnly => *empty = true,
-            Node::FirstKeyOnly => {
-                let first = mask.iter().position(|kept| *kept);
-                mask.iter_mut().enumerate().for_each(|(at, kept)| *kept = Some(at) == first);
-            }
-            Node::Prefix(prefix) => {
-                verdict.drops_key = !row.key.starts_with(prefix);
-                verdict.done = verdict.drops_key && row.key.as_slice() > prefix.as_slice();
-            }
-            Node::ColumnPrefix(prefixes) => keep(mask, &|cell| prefixes.iter().any(|prefix| cell.qualifier.starts_with(prefix))),
-            Node::ColumnCount(most) => columns(row, mask, 0, *most),
-            Node::ColumnPagination { limit, offset } => columns(row, mask, *offset, *limit),
-            Node::Page { size, rows } => {
-                verdict.drops_key = *rows >= *size;
-                verdict.done = verdict.drops_key;
-            }
-            Node::InclusiveStop(last) => {
-                verdict.drops_key = row.key.as_slice() > last.as_slice();
-                verdict.done = verdict.drops_key;
-            }
-            Node::Times(times) => keep(mask, &|cell| times.contains(&cell.time)),
-            Node::Row(test) => verdict.drops_key = !test.holds(&row.key),
-            Node::Family(test) => keep(mask, &|cell| test.holds(cell.family.as_bytes())),
-            Node::Qualifier(test) => keep(mask, &|cell| test.holds(&cell.qualifier)),
-            Node::Value(test) => keep(mask, &|cell| test.holds(&cell.value)),
-            Node::Column { family, qualifier, test, if_missing, latest, excluded } => {
-                let own = |cell: &RowCell| cell.family.as_bytes() == family.as_slice() && cell.qualifier == *qualifier;
-                let kept = |(at, cell): &(usize, &RowCell)| mask.get(*at) == Some(&true) && own(cell);
-                let mut versions = row.cells.iter().enumerate().filter(kept);
-                let (drops, from) = match versions.next() {
-                    None => (*if_missing, None),
-                    Some((at, newest)) => {
-                        let found = test.holds(&newest.value) || (!*latest && versions.any(|(_, cell)| test.holds(&cell.value)));
-                        (!found, (!found).then_some(at))
-                    }
-                };
-                verdict.drops_row = drops;
-                // Within an OR the cells before the one that does not fit are still there.
-                if let Some(from) = from {
-                    mask.iter_mut().skip(from).for_each(|kept| *kept = false);
-                }
-                if *excluded {
-                    keep(mask, &|cell| !own(cell));
-                }
-            }
-            Node::ColumnRange { from, to } => keep(mask, &|cell| {
-                let q = cell.qualifier.as_slice();
-                let above = |(bound, inclusive): &(Vec<u8>, bool)| q > bound.as_slice() || (*inclusive && q == bound.as_slice());
-                let below = |(bound, inclusive): &(Vec<u8>, bool)| q < bound.as_slice() || (*inclusive && q == bound.as_slice());
-                from.as_ref().is_none_or(above) && to.as_ref().is_none_or(below)
-            }),
-            Node::Skip(node) => {
-                let before = mask.iter().filter(|kept| **kept).count();
-                verdict = node.apply(row, mask, empty);
-                verdict.drops_row |= mask.iter().filter(|kept| **kept).count() < before;
-            }
-            Node::While(node) => {
-                let before = mask.iter().filter(|kept| **kept).count();
-                verdict = node.apply(row, mask, empty);
-                verdict.done |= verdict.drops_key || verdict.drops_row || mask.iter().filter(|kept| **kept).count() < before;
-            }
-            Node::And(nodes) => {
-                for node in nodes {
-                    let one = node.apply(row, mask, empty);
-                    verdict.drops_key |= one.drops_key;
-                    verdict.drops_row |= one.drops_row;
-                    verdict.done |= one.done;
-                }
-            }
-            Node::Or(nodes) => {
-                verdict = Verdict { drops_key: true, drops_row: true, done: true };
-                let mut any = vec![false; mask.len()];
-                let mut all_empty = true;
-                for node in nodes {
-                    let (mut own, mut own_empty) = (mask.to_vec(), false);
-                    let one = node.apply(row, &mut own, &mut own_empty);
-                    verdict.drops_key &= one.drops_key;
-                    verdict.done &= one.done;
-                    if one.drops_key {
-                        continue;
-                    }
-                    verdict.drops_row &= one.drops_row;
-                    all_empty &= own_empty;
-                    any.iter_mut().zip(own).for_each(|(any, own)| *any |= own);
-                }
-                *empty |= all_empty && !verdict.drops_row;
-                mask.copy_from_slice(&any);
-            }
-        }
-        verdict
-    }
-
-    /// A row has cells that stay; full pages end a scan unless an OR has others.
-    fn count_row(&mut self, full: &mut bool) {
-        match self {
-            Node::Page { size, rows } => {
-                *rows += 1;
-                *full |= *rows >= *size;
-            }
-            Node::And(nodes) => nodes.iter_mut().for_each(|node| node.count_row(full)),
-            Node::Or(nodes) => nodes.iter_mut().for_each(|node| node.count_row(&mut false)),
-            Node::Skip(node) | Node::While(node) => node.count_row(full),
-            _ => {}
-        }
-    }
-}
-
-/// Keeps the columns of a row from one number on, at most so many.
-fn columns(row: &Row, mask: &mut [bool], offset: usize, most: usize) {
-    let mut count = 0;
-    let mut last: Option<(&str, &[u8])> = None;
-    for (kept, cell) in mask.iter_mut().zip(&row.cells).filter(|(kept, _)| **kept) {
-        let column = (cell.family.as_str(), cell.qualifier.as_slice());
-        count += usize::from(last != Some(column));
-        last = Some(column);
-        *kept = count > offset && count <= offset.saturating_add(most);
     }
 }
 
@@ -352,7 +253,7 @@ impl Reader<'_> {
         while self.keyword("OR") {
             nodes.push(self.and()?);
         }
-        Ok(if nodes.len() > 1 { Node::Or(nodes) } else { nodes.swap_remove(0) })
+        Ok(if nodes.len() > 1 { Node::Or(nodes.into_iter().map(|node| (node, None)).collect()) } else { nodes.swap_remove(0) })
     }
 
     fn and(&mut self) -> Result<Node, String> {
@@ -365,10 +266,10 @@ impl Reader<'_> {
 
     fn one(&mut self) -> Result<Node, String> {
         if self.keyword("SKIP") {
-            return Ok(Node::Skip(Box::new(self.one()?)));
+            return Ok(Node::Skip { node: Box::new(self.one()?), drops: false });
         }
         if self.keyword("WHILE") {
-            return Ok(Node::While(Box::new(self.one()?)));
+            return Ok(Node::While { node: Box::new(self.one()?), passed: false });
         }
         if self.symbol(b'(') {
             let node = self.or()?;
@@ -480,22 +381,25 @@ fn node(name: &str, arguments: Vec<Argument>) -> Result<Node, String> {
     let count = |n: i64| usize::try_from(n).map_err(|_| wrong());
     Ok(match (name, arguments.as_slice()) {
         ("KeyOnlyFilter", []) => Node::KeyOnly,
-        ("FirstKeyOnlyFilter", []) => Node::FirstKeyOnly,
-        ("PrefixFilter", [Text(prefix)]) => Node::Prefix(prefix.clone()),
+        ("FirstKeyOnlyFilter", []) => Node::FirstKeyOnly { found: false },
+        ("PrefixFilter", [Text(prefix)]) => Node::Prefix { prefix: prefix.clone(), ahead: Ordering::Greater, passed: false },
         ("ColumnPrefixFilter", [Text(prefix)]) => Node::ColumnPrefix(vec![prefix.clone()]),
         ("MultipleColumnPrefixFilter", many @ [_, ..]) => {
             let text = |argument: &Argument| match argument {
                 Text(text) => Ok(text.clone()),
                 _ => Err(wrong()),
             };
-            Node::ColumnPrefix(many.iter().map(text).collect::<Result<_, _>>()?)
+            let mut prefixes = many.iter().map(text).collect::<Result<Vec<_>, _>>()?;
+            prefixes.sort();
+            prefixes.dedup();
+            Node::ColumnPrefix(prefixes)
         }
-        ("ColumnCountGetFilter", [Number(n)]) => Node::ColumnCount(count(*n)?),
+        ("ColumnCountGetFilter", [Number(n)]) => Node::ColumnCount { most: count(*n)?, met: 0 },
         ("ColumnPaginationFilter", [Number(limit), Number(offset)]) => {
-            Node::ColumnPagination { limit: count(*limit)?, offset: count(*offset)? }
+            Node::ColumnPagination { limit: count(*limit)?, offset: count(*offset)?, met: 0 }
         }
         ("PageFilter", [Number(size)]) => Node::Page { size: u64::try_from(*size).map_err(|_| wrong())?, rows: 0 },
-        ("InclusiveStopFilter", [Text(last)]) => Node::InclusiveStop(last.clone()),
+        ("InclusiveStopFilter", [Text(last)]) => Node::InclusiveStop { last: last.clone(), passed: false },
         ("TimestampsFilter" | "TimeStampsFilter", many) => {
             let number = |argument: &Argument| match argument {
                 Number(n) => Ok(*n),
@@ -503,7 +407,7 @@ fn node(name: &str, arguments: Vec<Argument>) -> Result<Node, String> {
             };
             Node::Times(many.iter().map(number).collect::<Result<_, _>>()?)
         }
-        ("RowFilter", [Compare(op), Text(to)]) => Node::Row(test(*op, to)?),
+        ("RowFilter", [Compare(op), Text(to)]) => Node::Row { test: test(*op, to)?, drops: false },
         ("FamilyFilter", [Compare(op), Text(to)]) => Node::Family(test(*op, to)?),
         ("QualifierFilter", [Compare(op), Text(to)]) => Node::Qualifier(test(*op, to)?),
         ("ValueFilter", [Compare(op), Text(to)]) => Node::Value(test(*op, to)?),
@@ -517,7 +421,20 @@ fn node(name: &str, arguments: Vec<Argument>) -> Result<Node, String> {
                 _ => return Err(wrong()),
             };
             let excluded = name == "SingleColumnValueExcludeFilter";
-            Node::Column { family: family.clone(), qualifier: qualifier.clone(), test: test(*op, to)?, if_missing, latest, excluded }
+            let column = (family.clone(), qualifier.clone());
+            Node::Column { column, test: test(*op, to)?, if_missing, latest, excluded, found: false, fits: false }
+        }
+        ("ColumnValueFilter", [Text(family), Text(qualifier), Compare(op), Text(to)]) => {
+            Node::ColumnValue { column: (family.clone(), qualifier.clone()), test: test(*op, to)?, found: false }
+        }
+        ("DependentColumnFilter", [Text(family), Text(qualifier), rest @ ..]) => {
+            let (dropped, test) = match rest {
+                [] => (false, None),
+                [Bool(dropped)] => (*dropped, None),
+                [Bool(dropped), Compare(op), Text(to)] => (*dropped, Some(test(*op, to)?)),
+                _ => return Err(wrong()),
+            };
+            Node::Dependent { column: (family.clone(), qualifier.clone()), dropped, test, times: Vec::new() }
         }
         ("ColumnRangeFilter", [Text(from), Bool(from_inclusive), Text(to), Bool(to_inclusive)]) => {
             let bound = |text: &[u8], inclusive: bool| (!text.is_empty()).then(|| (text.to_vec(), inclusive));
@@ -553,7 +470,7 @@ mod tests {
         let mut filter = Filter::parse(filter.as_bytes()).unwrap_or_else(|e| panic!("{filter}: {e}"));
         let mut out = Vec::new();
         for row in rows() {
-            if let Some(row) = filter.apply(row) {
+            if let Some(row) = filter.apply(row, u32::MAX) {
                 let text =
                     |c: &RowCell| format!("{}:{}={}", c.family, String::from_utf8_lossy(&c.qualifier), String::from_utf8_lossy(&c.value));
                 out.push(format!("{} {}", String::from_utf8_lossy(&row.key), row.cells.iter().map(text).collect::<Vec<_>>().join(",")));
@@ -584,7 +501,11 @@ mod tests {
             ("SingleColumnValueFilter('f', 'x', =, 'binary:1', true, true)", "a1 f:x=1,f:x=0,f:y=Abc,g:x=1"),
             ("SingleColumnValueFilter('f', 'x', =, 'binary:0', true, false)", "a1 f:x=1,f:x=0,f:y=Abc,g:x=1"),
             ("SingleColumnValueExcludeFilter('f', 'x', >, 'binary:1', true, true)", "b1 g:z="),
-            ("ColumnCountGetFilter(1)", "a1 f:x=1,f:x=0; a2 f:y=abd; b1 f:x=2; c1 g:yy=7"),
+            ("ColumnCountGetFilter(1)", "a1 f:x=1"),
+            ("ColumnCountGetFilter(3)", "a1 f:x=1,f:y=Abc,g:x=1; a2 f:y=abd; b1 f:x=2,g:z=; c1 g:yy=7"),
+            ("ColumnValueFilter('f', 'y', >=, 'binary:abd')", "a2 f:y=abd"),
+            ("DependentColumnFilter('f', 'y')", "a1 f:x=0,f:y=Abc,g:x=1; a2 f:y=abd"),
+            ("DependentColumnFilter('f', 'y', true, =, 'substring:b')", "a1 f:x=0,g:x=1"),
             ("ColumnPaginationFilter(1, 1)", "a1 f:y=Abc; b1 g:z="),
             ("ColumnRangeFilter('x', false, 'yy', true)", "a1 f:y=Abc; a2 f:y=abd; c1 g:yy=7"),
             ("InclusiveStopFilter('a2')", "a1 f:x=1,f:x=0,f:y=Abc,g:x=1; a2 f:y=abd"),
