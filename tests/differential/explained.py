@@ -91,6 +91,7 @@ EXPLAINED = [
     ("the ids of keyvalue()", "the ids that `.keyvalue()` gives", lambda d: "keyvalue" in d.sql and d.ours[:2] == d.theirs[:2]),
     ("rows of tables", "The type of a whole row", lambda d: not d.failed and not d.they_failed and _same_rows(d) and len(d.ours[1]) == len(d.theirs[1])
      and all(o == t or o[0] == t[0] and _is_row(o[1], t[1]) for o, t in zip(d.ours[1], d.theirs[1]))),
+    ("columns of rows of VALUES", "of a VALUES list (42809)", lambda d: d.ours[0] in ("00000", "42883") and d.theirs[0] == "42809" and d.theirs[3] == "record type has not been registered"),
     ("columns of rows of subqueries", "where PostgreSQL no longer knows them", lambda d: not d.failed and d.theirs[0] == "42703" and d.theirs[3].endswith("in record data type")),
     ("tables as types", "A table's name is no type", lambda d: d.ours[0] == "42704" and re.match('type ".*" does not exist', d.ours[3]) and d.theirs[0] == "42601" and d.theirs[3].startswith("type modifier is not allowed")
      or d.ours[0] == "0A000" and d.ours[3].startswith("input of anonymous composite") and d.theirs[0] == "22P02" and d.theirs[3].startswith("malformed record literal")
