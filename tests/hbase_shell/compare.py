@@ -146,6 +146,9 @@ class Commands:
     def create(self):
         self.families = self.random.sample(["f", "g", "h"], self.random.randrange(1, 4))
         options = [f"{{NAME => '{f}', VERSIONS => {self.random.choice([1, 1, 2, 3, 5])}}}" for f in self.families]
+        if self.chance(0.2):
+            # All of the times that are written have expired by now; so many versions stay.
+            options[0] = options[0].replace("}", ", TTL => 1000000, MIN_VERSIONS => 1}").replace("VERSIONS => 1,", "VERSIONS => 2,")
         return f"create 't', {', '.join(options)}"
 
     def write(self):
@@ -252,6 +255,8 @@ class Commands:
         out = [self.create()]
         while len(out) < count:
             out += [self.write() for _ in range(self.random.randrange(1, 8))]
+            if self.chance(0.03):
+                out.append("major_compact 't'")
             out += [self.read() for _ in range(self.random.randrange(1, 12))]
         return out[:count]
 

@@ -11,6 +11,7 @@
 //! | [`filter_barrier`] | moves conditions without columns below aggregates that give a row of no rows |
 //! | [`forget_properties`] | takes what is constant below an outer join or GROUPING SETS for constant above |
 //! | [`in_order`] | gives the rows of partitions as they come |
+//! | [`joins_that_wait`] | waits for parts of a join that nobody asks for rows |
 //! | [`merged_comparisons`] | merges comparisons with NULL, from two sides and of zeros |
 //! | [`options`] | filters and checks that go wrong |
 //! | [`restore_sorts`] | leaves sort keys out that are missed above |
@@ -23,6 +24,7 @@ pub mod effects;
 pub mod filter_barrier;
 pub mod forget_properties;
 pub mod in_order;
+pub mod joins_that_wait;
 pub mod merged_comparisons;
 pub mod options;
 pub mod restore_sorts;

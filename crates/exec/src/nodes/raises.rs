@@ -131,10 +131,16 @@ fn short_list(list: &BinaryExpr) -> Option<usize> {
 pub fn plan_in_turn(conditions: &mut [Arc<dyn PhysicalExpr>]) {
     if conditions.len() > 1 {
         conditions.sort_by_cached_key(|condition| match plan_may_raise(condition) {
-            true => 2 + plan_cost(condition),
+            true => 2 + 2 * plan_cost(condition) + usize::from(is_equality(condition)),
             false => usize::from(has_calls(condition)),
         });
     }
+}
+
+fn is_equality(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    let any = expr.as_ref() as &dyn std::any::Any;
+    any.downcast_ref::<BinaryExpr>().is_some_and(|binary| *binary.op() == Operator::Eq)
+        || any.downcast_ref::<ScalarFunctionExpr>().is_some_and(|call| call.fun().name().split('#').next() == Some("="))
 }
 
 fn has_calls(expr: &Arc<dyn PhysicalExpr>) -> bool {

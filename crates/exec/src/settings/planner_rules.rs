@@ -107,6 +107,7 @@ pub const RULES: &[Rule] = {
         rule("PushdownSort", P, Kept, false),
         rule("EnsureCooperative", P, Kept, true),
         rule("FilterPushdown(Post)", P, Kept, false),
+        rule("JoinsThatWait", P, Ours, true),
         rule("RestoreSorts", P, Ours, true),
         rule("SanityCheckPlan", P, Kept, true),
         rule("SearchLimit", P, Ours, false),

@@ -25,14 +25,12 @@ pub(crate) mod template;
 fn date_kernel<V: Kind>(
     f: impl for<'a> Fn(&crate::args::Call, &[template::Node], V::In<'a>, &mut String) -> PgResult<bool> + Send + Sync + 'static,
 ) -> Kernel {
-    named::<Vec<template::Node>, V, Text>(
+    named::<Option<Vec<template::Node>>, V, Text>(
         1,
         0,
-        |_, text| Ok(template::parse(text)),
+        |_, text| Ok((!text.is_empty()).then(|| template::parse(text))),
         move |call, nodes, value| {
-            if nodes.is_empty() {
-                return Ok(None);
-            }
+            let Some(nodes) = nodes else { return Ok(None) };
             let mut out = String::new();
             Ok(f(call, nodes, value, &mut out)?.then_some(out))
         },
@@ -96,11 +94,11 @@ pub fn register(r: &mut Registry) {
     to_char(T::Float8, number_kernel::<Float8>(|t, value| number::write_float(t, value, number::SIGNIFICANT_FLOAT8)));
     to_char(T::Numeric, number_kernel::<NumericKind>(|t, value| number::write_numeric(t, &value)));
     let doc = "A number read by a template.";
-    let kernel = named::<Template, Text, NumericKind>(
+    let kernel = named::<Option<Template>, Text, NumericKind>(
         1,
         0,
-        |_, text| Template::parse(text),
-        |_, t, text| if t.patterns.is_empty() { Ok(None) } else { number_in::read(t, text).map(Some) },
+        |_, text| (!text.is_empty()).then(|| Template::parse(text)).transpose(),
+        |_, t, text| t.as_ref().map(|t| number_in::read(t, text)).transpose(),
     );
     r.add(Func::scalar("to_number", &[T::Text, T::Text], T::Numeric, kernel, doc).stable());
     let parse = |_: &crate::args::Call, text: &str| Ok(template::parse(text));

@@ -316,7 +316,8 @@ pub(super) fn no_recursive_form(name: &str) -> PgError {
     PgError::new(SqlState::INVALID_RECURSION, message)
 }
 
-/// The working table may be read once, and not under an outer join's nullable side, an aggregate or a subquery.
+/// The working table may be read once, and not under an outer join's nullable side, by a query with aggregates or in a subquery of an
+/// expression.
 fn check_recursion(step: &Rel, id: CteId, name: &str) -> PgResult<()> {
     let mut counts = HashMap::new();
     walk::count_ctes(step, &mut counts);
@@ -339,9 +340,18 @@ fn check_recursion(step: &Rel, id: CteId, name: &str) -> PgResult<()> {
         walk::visit_rel(rel, &mut |r| found |= matches!(r, Rel::CteScan { cte, .. } if *cte == id));
         found
     }
+    /// Whether the query itself does, not one that stands in its FROM.
+    fn reads_itself(rel: &Rel, id: CteId) -> bool {
+        match rel {
+            Rel::CteScan { cte, .. } => *cte == id,
+            Rel::Filter { input, .. } | Rel::Barrier { input } => reads_itself(input, id),
+            Rel::Join { left, right, .. } => reads_itself(left, id) || reads_itself(right, id),
+            _ => false,
+        }
+    }
     let mut problem = None;
     walk::visit_rel(step, &mut |r| match r {
-        Rel::Aggregate { input, .. } if reads(input, id) => {
+        Rel::Aggregate { input, .. } if reads_itself(input, id) => {
             problem = Some("aggregate functions are not allowed in a recursive query's recursive term".to_owned())
         }
         Rel::Join { left, right, kind, .. } => {

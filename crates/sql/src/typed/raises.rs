@@ -282,12 +282,13 @@ fn cost_unless_constant(e: &Expr) -> Option<usize> {
 }
 
 /// Puts conditions that must all hold in the order in which they are evaluated: those that cannot raise come first, of the others, as in
-/// PostgreSQL, those that cost less; otherwise they stay as they are written.
+/// PostgreSQL, those that cost less, and of equal ones equalities last; otherwise they stay as they are written.
 pub fn in_turn<T: AsRef<Expr>>(eval: &EvalContext, conditions: &mut [T]) {
     if conditions.len() > 1 {
         conditions.sort_by_cached_key(|condition| {
             let condition = condition.as_ref();
-            if may_raise(eval, condition) { 1 + cost(condition) } else { 0 }
+            let is_equality = matches!(&condition.kind, ExprKind::Oper { oper, .. } if oper.0.name == "=");
+            if may_raise(eval, condition) { 1 + 2 * cost(condition) + usize::from(is_equality) } else { 0 }
         });
     }
 }

@@ -36,6 +36,10 @@ fn dates_are_written() {
             ("to_char", "interval 100:00:00 | text HH24 HH12 DDD", "100 04 000"),
             ("to_char", "interval 99999999 years | text DDD WW", "1640261272 234323039"),
             ("to_char", "interval 1 day | text Day", "22007"),
+            // No template, and one that writes nothing.
+            ("to_char", "interval 1 day | text ", "NULL"),
+            ("to_char", "interval 1 day | text \"\"", ""),
+            ("to_char", "timestamp 2024-02-29 13:14 | text \"", ""),
         ],
     );
 }
@@ -162,6 +166,7 @@ fn numbers_are_read() {
         ("12.345", "99.9", "12.3"),
         ("x12", "\"x\"99", "12"),
         ("12", "", "NULL"),
+        ("12", "\"\"", "22P02"),
         ("abc", "999", "22P02"),
         ("1", "RN", "0A000"),
         ("1", "9EEEE", "0A000"),

@@ -160,7 +160,7 @@ pub fn visible<'a>(
         }
         deleted.count = deleted.count.saturating_add(1);
         let most = if wanted.raw { wanted.versions } else { wanted.versions.min(family.versions) };
-        if deleted.count <= most && !(expired && deleted.count > family.min_versions) {
+        if deleted.count <= most && (wanted.raw || !expired || deleted.count <= family.min_versions) {
             each(given)?;
         }
     }
