@@ -92,7 +92,7 @@ fn versions_times_and_deletions_follow_hbase() {
     assert_eq!(seen(&with((F, "a", 5, DeleteColumn)), &Wanted { times: (1, 3), ..all.clone() }, 0), "0/b@1");
     let raw = Wanted { raw: true, ..all };
     assert_eq!(seen(&with((F, "a", 2, DeleteColumn)), &raw, 0), "0/a@3 0/a@2DeleteColumn 0/a@2 0/a@1 0/b@1");
-    assert_eq!(seen(&with((F, "a", 2, DeleteColumn)), &Wanted { versions: 1, ..raw }, 0), "0/a@3 0/b@1");
+    assert_eq!(seen(&with((F, "a", 2, DeleteColumn)), &Wanted { versions: 1, ..raw }, 0), "0/a@3 0/a@2DeleteColumn 0/b@1");
 }
 
 #[test]
@@ -103,6 +103,7 @@ fn ages_end_values_but_for_the_least_versions() {
     assert_eq!(seen(&cells, &all, 101), "3/a@60 3/a@50 3/a@1");
     assert_eq!(seen(&cells, &all, 102), "3/a@60 3/a@50");
     assert_eq!(seen(&cells, &all, 1000), "3/a@60");
+    assert_eq!(seen(&cells, &Wanted { raw: true, ..all }, 1000), "3/a@60 3/a@50 3/a@1");
 }
 
 #[test]
