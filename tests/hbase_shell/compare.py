@@ -88,7 +88,7 @@ def both(binary, store, commands):
     marked = lambda lines, put: "".join(f"{put(n)}\n{line}\n" for n, line in enumerate(lines))
     empty = "list.each { |t| (disable t if is_enabled t); drop t }\nlist_namespace.each { |n| drop_namespace n unless ['default', 'hbase'].include?(n) } rescue nil\n"
     # HBase compacts when it likes: it is waited for.
-    there = [REPLACED.get(line) or re.sub(r"^(major_compact (.*))$", r"flush \2; \1; sleep 4", line) for line in commands]
+    there = [REPLACED.get(line) or re.sub(r"^(major_compact (.*))$", r"flush \2; \1; sleep 3; 60.times { break if @shell.hbase.admin.getCompactionState(\2) == 'NONE'; sleep 1 }", line) for line in commands]
     theirs = run(shell_of_hbase(), empty + marked(there, lambda n: f"puts '{MARK % n}'") + "exit\n")
     with tempfile.TemporaryDirectory() as directory:
         # A command between the others prints its mark.
@@ -127,6 +127,7 @@ class Commands:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.families = []
+        self.compacted = False
 
     def one_of(self, *choices):
         return self.random.choice(choices)
@@ -203,7 +204,8 @@ class Commands:
             return f"({self.filter(depth + 1)}{joined}{self.filter(depth + 1)})"
         # HBase does not read SKIP and WHILE within parentheses.
         if depth == 0 and self.chance(0.1):
-            return f"{self.one_of('SKIP', 'WHILE')} {self.random.choice(simple)()}"
+            # Filters of one column make it look at their family first, and at the others when the row is through.
+            return f"{self.one_of('SKIP', 'WHILE')} {self.random.choice(simple[:-4])()}"
         return self.random.choice(simple)()
 
     def options(self, of_scan):
@@ -246,7 +248,8 @@ class Commands:
             options.append("REVERSED => true")
         if self.chance(0.2):
             options.append(f"LIMIT => {self.random.randrange(1, 4)}")
-        if self.chance(0.1):
+        # A compaction leaves deletions there that a scan from before might miss, such as one that has failed and was not closed.
+        if self.chance(0.1) and not self.compacted:
             options = [o for o in options if not o.startswith("COLUMN")] + ["RAW => true"]
             options = options if any(o.startswith("VERSIONS") for o in options) else [*options, "VERSIONS => 10"]
         return "scan 't'" + (f", {{{', '.join(options)}}}" if options else "")
@@ -255,7 +258,8 @@ class Commands:
         out = [self.create()]
         while len(out) < count:
             out += [self.write() for _ in range(self.random.randrange(1, 8))]
-            if self.chance(0.03):
+            if self.chance(0.03) and len(out) > count / 2:
+                self.compacted = True
                 out.append("major_compact 't'")
             out += [self.read() for _ in range(self.random.randrange(1, 12))]
         return out[:count]
