@@ -5,7 +5,7 @@
 mod rules;
 
 use regex::bytes::Regex;
-use rules::{Hint, Node, Step, same_column};
+use rules::{Hint, Node, Step, place_of, same_column};
 use std::cmp::Ordering;
 use stoa_engine::raw::{Row, RowCell};
 
@@ -153,7 +153,11 @@ impl Filter {
                     continue;
                 }
                 if self.root.is_done() {
-                    self.closed.extend([last.family.clone(), cell.family.clone()]);
+                    for family in [&last.family, &cell.family] {
+                        if !self.closed.contains(family) {
+                            self.closed.push(family.clone());
+                        }
+                    }
                     continue;
                 }
             }
@@ -172,7 +176,7 @@ impl Filter {
                 Step::Column if cell.qualifier.is_empty() => verdict.step = Step::Next,
                 _ => {}
             }
-            behind = Some((RowCell { value: Vec::new(), ..cell.clone() }, verdict.step));
+            behind = Some((place_of(&cell), verdict.step));
             if verdict.stays {
                 if verdict.without_value {
                     cell.value.clear();

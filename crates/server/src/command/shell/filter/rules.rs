@@ -44,6 +44,12 @@ impl Step {
     }
 }
 
+/// A cell without its value, which may be large.
+pub(super) fn place_of(cell: &RowCell) -> RowCell {
+    let RowCell { family, qualifier, time, kind, .. } = cell;
+    RowCell { family: family.clone(), qualifier: qualifier.clone(), time: *time, kind: *kind, value: Vec::new() }
+}
+
 pub(super) fn same_column(a: &RowCell, b: &RowCell) -> bool {
     a.family == b.family && a.qualifier == b.qualifier
 }
@@ -421,7 +427,7 @@ fn any_of(nodes: &mut [(Node, Option<(RowCell, Step)>)], cell: &RowCell, reverse
             Some((_, step)) => Verdict::goes(step.clone()),
             None => node.cell(cell, reversed),
         };
-        *seen = (one.step != Step::Next).then(|| (RowCell { value: Vec::new(), ..cell.clone() }, one.step.clone()));
+        *seen = (one.step != Step::Next).then(|| (place_of(cell), one.step.clone()));
         any = Some(match any {
             None => Verdict { without_value: one.stays && one.without_value, ..one },
             Some(any) => Verdict {
