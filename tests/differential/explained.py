@@ -50,6 +50,15 @@ def _nearly(ours, theirs):
     return len(ours) == len(theirs) and all(map(near, ours, theirs))
 
 
+def _sets_of_equals(sql):
+    """Whether grouping sets have two columns that a condition below makes equal, and something above them groups or sorts again."""
+    sets = re.search(r"GROUP BY (?:ROLLUP|CUBE|GROUPING SETS) ?(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))", sql)
+    if not sets or not re.search(r"\) \w+ .*(GROUP|ORDER) BY|OVER|DISTINCT|UNION|INTERSECT|EXCEPT", sql[sets.end():] + sql[:sets.start()].partition("(")[0]):
+        return False
+    grouped = set(re.findall(r"\w+", sets[1]))
+    return any(a != b and {a, b} <= grouped for a, b in re.findall(r"\b(\w+) = (\w+)\b", sql[:sets.start()]))
+
+
 def _same_rows(d):
     return sorted(map(repr, d.ours[2])) == sorted(map(repr, d.theirs[2]))
 
@@ -104,6 +113,7 @@ EXPLAINED = [
     ("sorts of grouping sets by what is constant", "sorts by a column that a condition sets equal to a constant",
      lambda d: re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and re.search(r"ORDER BY [^)]*$", d.sql) and d.ours[:2] == d.theirs[:2] and not d.failed
      and (_same_rows(d) or re.search("LIMIT|FETCH", d.sql))),
+    ("grouping sets of columns that are equal below", "or to another that is grouped by", lambda d: not d.failed and d.ours[1] == d.theirs[1] and _sets_of_equals(d.sql)),
     ("what aggregates collect in no order", "the elements that aggregates collect", lambda d: d.ours[:2] == d.theirs[:2] and re.search(r"_agg\(|\barray *\(", d.sql, re.I) and _letters(d.ours) == _letters(d.theirs)),
     ("constants that are computed before groups are compared", "constant parts of expressions are computed first", lambda d: not d.failed and d.theirs[0] == "42803" and re.search(r"[-+*/(,] *\+ *\d", d.sql)),
     ("rows that tie in a window", "rows that tie in the ORDER BY of a window", lambda d: not d.failed and d.ours[1] == d.theirs[1] and "OVER" in d.sql
