@@ -109,7 +109,7 @@ EXPLAINED = [
     ("functions of modifiers", "applies a type's modifier to a value", lambda d: d.ours[0] == "42883" and re.match(r"function timestamptz\([^,]*, [^,]*\)", d.ours[3])),
     ("modifiers of what is simplified", "the modifier of what its planner leaves", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\bCASE\b|coalesce|::numeric\b(?!\()", d.sql, re.I)),
     ("modifiers of extremes", "to a client, where PostgreSQL reports none", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\b(min|max)\(", d.sql) and re.search(r"\bchar(acter)?\(", d.sql)),
-    ("grouping expressions that constants decide in HAVING", "has its value if constants decide it", lambda d: not d.failed and d.ours[1] == d.theirs[1] and re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and re.search(r"HAVING.*(ROW\(|CASE ).*NULL", d.sql)),
+    ("grouping expressions that constants decide in HAVING", "has its value if constants decide it", lambda d: not d.failed and d.ours[1] == d.theirs[1] and re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and re.search(r"HAVING.*(ROW\(|CASE |coalesce\().*NULL", d.sql)),
     ("sorts of grouping sets by what is constant", "sorts by a column that a condition sets equal to a constant",
      lambda d: re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and re.search(r"ORDER BY [^)]*$", d.sql) and d.ours[:2] == d.theirs[:2] and not d.failed
      and (_same_rows(d) or re.search("LIMIT|FETCH", d.sql))),

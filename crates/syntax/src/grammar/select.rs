@@ -368,10 +368,17 @@ impl Parser<'_> {
             let parts = self.nested(|p| {
                 p.list(|p| {
                     // As sqlparser prints them: in parentheses of their own.
-                    if p.peek(0) == Some(&Token::LParen) && (p.peek_any(1, &["rollup", "cube"]) || p.peek_keyword(1, "grouping")) {
+                    let sets = p.peek_any(1, &["rollup", "cube"]) || p.peek_keyword(1, "grouping") && p.peek_keyword(2, "sets");
+                    if p.peek(0) == Some(&Token::LParen) && sets {
+                        let start = p.at;
                         p.at += 1;
                         let inner = p.grouping_item()?;
-                        return p.expect_token(&Token::RParen).map(|_| vec![inner]);
+                        if p.peek(0) == Some(&Token::RParen) {
+                            p.at += 1;
+                            return Ok(vec![inner]);
+                        }
+                        // A function of that name among columns.
+                        p.at = start;
                     }
                     Ok(match p.grouping_item()? {
                         Expr::Tuple(items) => items,

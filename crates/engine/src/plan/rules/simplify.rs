@@ -15,7 +15,7 @@ use datafusion::logical_expr::expr::{Case, InList};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::utils::split_conjunction;
-use datafusion::logical_expr::{BinaryExpr, Expr, JoinType, LogicalPlan, Operator, Volatility};
+use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, Volatility};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 use datafusion::physical_expr::create_physical_expr;
 use datafusion::physical_plan::ColumnarValue;
@@ -53,12 +53,12 @@ impl OptimizerRule for Simplify {
     }
 }
 
-/// A filter or an inner join of which a condition is never true asks nothing else: what has no column would go below groupings that give
-/// a row of no rows.
+/// A filter or a join of which a condition is never true asks nothing else: what has no column would go below groupings that give a row
+/// of no rows, and what is left would be asked of rows that PostgreSQL, which asks the whole list, does not come to.
 fn without_rows(mut plan: LogicalPlan) -> Transformed<LogicalPlan> {
     let condition = match &mut plan {
         LogicalPlan::Filter(filter) => Some(&mut filter.predicate),
-        LogicalPlan::Join(join) if join.join_type == JoinType::Inner => join.filter.as_mut(),
+        LogicalPlan::Join(join) if !join.null_aware => join.filter.as_mut(),
         _ => None,
     };
     let never = |e: &&Expr| matches!(e, Expr::Literal(ScalarValue::Boolean(None), _));
