@@ -50,7 +50,11 @@ impl Session {
             },
             Body::Utility(utility) => {
                 self.check_utility(utility)?;
-                Box::pin(self.run_utility(utility, statement, params)).await
+                // Two boxes: that of the rare ones takes pages, and would be copied for each transaction.
+                match Box::pin(self.run_transaction_command(utility, statement)).await? {
+                    Some(done) => Ok(done),
+                    None => Box::pin(self.run_utility(utility, statement, params)).await,
+                }
             }
         }
     }
@@ -184,6 +188,26 @@ impl Session {
         Ok(Execution::Done(tag))
     }
 
+    /// A statement that begins or ends a transaction or a part of one; `None` for any other.
+    async fn run_transaction_command(&mut self, utility: &Utility, statement: &PreparedStatement) -> PgResult<Option<Execution>> {
+        let tag = match utility {
+            Utility::Begin(modes) => {
+                let tag = self.begin(*modes)?;
+                match statement.statement_text.get(..5).is_some_and(|w| w.eq_ignore_ascii_case("start")) {
+                    true => "START TRANSACTION".to_owned(),
+                    false => tag,
+                }
+            }
+            Utility::Commit { chain } => self.commit(*chain).await?,
+            Utility::Rollback { chain } => self.rollback(*chain).await?,
+            Utility::Savepoint(name) => self.savepoint(name.clone())?,
+            Utility::Release(name) => self.release(name)?,
+            Utility::RollbackTo(name) => self.rollback_to(name).await?,
+            _ => return Ok(None),
+        };
+        Ok(Some(Execution::Done(tag)))
+    }
+
     async fn run_utility(
         &mut self,
         utility: &Utility,
@@ -192,19 +216,6 @@ impl Session {
     ) -> PgResult<Execution> {
         let done = |tag: &str| Ok(Execution::Done(tag.to_owned()));
         match utility {
-            Utility::Begin(modes) => {
-                let tag = self.begin(*modes)?;
-                done(if statement.statement_text.get(..5).is_some_and(|w| w.eq_ignore_ascii_case("start")) {
-                    "START TRANSACTION"
-                } else {
-                    &tag
-                })
-            }
-            Utility::Commit { chain } => Ok(Execution::Done(self.commit(*chain).await?)),
-            Utility::Rollback { chain } => Ok(Execution::Done(self.rollback(*chain).await?)),
-            Utility::Savepoint(name) => Ok(Execution::Done(self.savepoint(name.clone())?)),
-            Utility::Release(name) => Ok(Execution::Done(self.release(name)?)),
-            Utility::RollbackTo(name) => Ok(Execution::Done(self.rollback_to(name).await?)),
             Utility::PrepareTransaction(_) if !self.block.explicit || self.block.failed => Ok(Execution::Done(self.rollback(false).await?)),
             Utility::PrepareTransaction(_) => {
                 self.abort_block().await;
@@ -322,7 +333,13 @@ impl Session {
                 self.run_block(language.as_deref(), code).await?;
                 done("DO")
             }
-            Utility::Ddl(_) => Err(PgError::internal("a definition that is none")),
+            Utility::Begin(_)
+            | Utility::Commit { .. }
+            | Utility::Rollback { .. }
+            | Utility::Savepoint(_)
+            | Utility::Release(_)
+            | Utility::RollbackTo(_)
+            | Utility::Ddl(_) => Err(PgError::internal("a statement that is run elsewhere")),
             Utility::Call(call) => Err(self.undefined_procedure(call, statement)),
         }
     }

@@ -430,7 +430,7 @@ impl Session {
                 Ok(false)
             }
             Some(txn) => {
-                let token = self.shared.settings().raw(COMMIT_TOKEN).filter(|t| !t.is_empty()).map(str::to_owned);
+                let token = self.shared.settings().custom_value(COMMIT_TOKEN).filter(|t| !t.is_empty()).map(str::to_owned);
                 let named = token.is_some() && txn.has_writes();
                 txn.set_commit_token(token);
                 Box::pin(txn.commit()).await.map(|()| named)

@@ -1,7 +1,7 @@
 //! What has happened in a database since the process began, as `pg_stat_database` and `pg_stat_user_tables` tell it.
 
+use hashbrown::HashMap;
 use parking_lot::Mutex;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stoa_table::catalog::Oid;
 

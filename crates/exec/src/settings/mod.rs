@@ -228,6 +228,12 @@ impl Settings {
         }
     }
 
+    /// The value of a custom setting whose name is written in lower case, as [`Settings::raw`] gives it.
+    #[must_use]
+    pub fn custom_value(&self, name: &str) -> Option<&str> {
+        if self.values.is_empty() { None } else { self.values.get(name).map(String::as_str) }
+    }
+
     /// The value as SHOW prints it: numbers with the largest unit that fits.
     #[must_use]
     pub fn show(&self, name: &str) -> Option<String> {

@@ -54,6 +54,9 @@ impl Policies {
     /// `None` where nothing is asked.
     #[must_use]
     pub fn new(queries: &dyn Subqueries, checks: &RowChecks) -> Option<Self> {
+        if checks.checks.is_empty() {
+            return None;
+        }
         let asked = |of_maps: bool| {
             let mut by_kind: Vec<(PolicyCheck, Vec<&RowCheck>, Vec<Option<String>>)> = Vec::new();
             for check in checks.checks.iter().filter(|check| check.of_maps == of_maps) {

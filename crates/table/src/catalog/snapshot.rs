@@ -5,7 +5,8 @@ use super::database::Shared;
 use super::descriptor::{IndexDescriptor, Oid, Relation, SchemaDescriptor, TableDescriptor, ViewDescriptor};
 use super::dropped::DroppedTable;
 use super::numbers::Numbers;
-use std::collections::{BTreeMap, HashMap};
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use stoa_store::Timestamp;
 

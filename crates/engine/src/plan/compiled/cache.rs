@@ -24,6 +24,7 @@ use stoa_table::catalog::Oid;
 pub(crate) struct PlanCache {
     used: OnceLock<Arc<HashSet<ColId>>>,
     changes_rows: OnceLock<bool>,
+    is_quick: OnceLock<bool>,
     sequences: OnceLock<Box<[(Oid, i64)]>>,
     compiled: Mutex<Option<(Arc<Settings>, Compiled)>>,
 }
@@ -116,6 +117,11 @@ impl PlanCache {
     /// Whether the statement writes, or locks rows.
     pub(crate) fn changes_rows(&self, compute: impl FnOnce() -> bool) -> bool {
         *self.changes_rows.get_or_init(compute)
+    }
+
+    /// Whether what the statement makes of its rows is quick.
+    pub(crate) fn is_quick(&self, compute: impl FnOnce() -> bool) -> bool {
+        *self.is_quick.get_or_init(compute)
     }
 
     /// The sequences that an inline statement takes values from, and how many of each.

@@ -28,16 +28,14 @@ pub(crate) fn is_inline(bound: &Bound, cache: &PlanCache, settings: Arc<Settings
     // What cannot be compiled is reported where it is executed.
     let compiled = || cache.compiled(bound, settings, text).unwrap_or_default();
     match &bound.body {
-        BoundBody::Query(query) => gives_few_values(&query.rel) || compiled().is_inline(),
+        BoundBody::Query(query) => cache.is_quick(|| gives_few_values(&query.rel)) || compiled().is_inline(),
         BoundBody::Mutation(mutation) => {
             // What refers to a row that changes may be many rows.
             let unreferenced = || catalog.referencing(mutation.table.0.oid).is_empty();
-            changes_little(mutation)
+            cache.is_quick(|| changes_little(mutation))
                 && match &mutation.kind {
-                    MutationKind::Insert { on_conflict: OnConflict::Error | OnConflict::DoNothing { .. }, .. } => {
-                        gives_few_values(&mutation.source)
-                    }
-                    MutationKind::Insert { .. } => gives_few_values(&mutation.source) && unreferenced(),
+                    MutationKind::Insert { on_conflict: OnConflict::Error | OnConflict::DoNothing { .. }, .. } => true,
+                    MutationKind::Insert { .. } => unreferenced(),
                     MutationKind::Update { .. } | MutationKind::Delete { .. } => compiled().is_inline_single() && unreferenced(),
                     MutationKind::Merge { .. } => false,
                 }
@@ -45,8 +43,10 @@ pub(crate) fn is_inline(bound: &Bound, cache: &PlanCache, settings: Arc<Settings
     }
 }
 
+/// Whether what a statement computes for the rows that it changes is quick, and so are the rows that it inserts.
 fn changes_little(mutation: &Mutation) -> bool {
-    walk::mutation_exprs(mutation).into_iter().all(is_quick)
+    let inserts = matches!(mutation.kind, MutationKind::Insert { .. });
+    walk::mutation_exprs(mutation).into_iter().all(is_quick) && (!inserts || gives_few_values(&mutation.source))
 }
 
 /// A few rows without any table.
