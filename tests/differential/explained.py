@@ -97,7 +97,7 @@ EXPLAINED = [
     ("sides of set operations that are not wanted", "where the other has no rows", lambda d: not d.failed and evaluated(d.theirs) and re.search("INTERSECT|EXCEPT", d.sql)),
     ("which of two errors comes first", "of two errors in one expression",
      lambda d: evaluated(d.ours) and evaluated(d.theirs) and len(re.findall(r"\w\(|::", d.sql)) > 1 or "in WITH query column list" in d.ours[3] and d.theirs[0] == "42702"
-     or d.ours[0] == "42704" and d.theirs[3].startswith("a column definition list is only allowed")),
+     or d.ours[0] in ("42704", "42883") and d.theirs[3].startswith("a column definition list is only allowed")),
     ("the ids of keyvalue()", "the ids that `.keyvalue()` gives", lambda d: "keyvalue" in d.sql and d.ours[:2] == d.theirs[:2]),
     ("rows of tables", "The type of a whole row", lambda d: not d.failed and not d.they_failed and _same_rows(d) and len(d.ours[1]) == len(d.theirs[1])
      and all(o == t or o[0] == t[0] and _is_row(o[1], t[1]) for o, t in zip(d.ours[1], d.theirs[1]))),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """HBase's own shell beside `stoa shell`: the same commands, and the same data lines.
 
-    compare.py BINARY [--seed N] [--commands N] [--only versions|scans|random] [--store hbase://…]
+    compare.py BINARY [--seed N] [--commands N] [--only versions|scans|tables|snapshots|random] [--store hbase://…]
     compare.py --jars    fetches HBase's shell, and no more
 
 HBase's shell works on the cluster that crates/hbase-client/tests/cluster/cluster has started, in its environment; `stoa shell` on an
@@ -83,6 +83,36 @@ def data(text):
     return out
 
 
+# Commands of which every line is data, but those that say how the work went on.
+LISTS = re.compile(r"(describe|desc|list\w*|get_splits|exists|is_\w+|show_filters|\w+_all|locate_region|alter_status)\b")
+PROGRESS = re.compile(r"Took |=> |Created table|Updating all regions|\d+/\d+ regions updated|Done\.|Quota is disabled|Enter |hbase:\d+|$")
+
+
+def said(command, text):
+    """What a command says, where it does not read rows."""
+    if not LISTS.match(command):
+        return data(text)
+    out = []
+    for line in text.splitlines():
+        line = re.sub(r"^hbase\S*:\d+:\d+[>*'\"] ", "", line.strip())
+        if re.match(r"ERROR: |NoMethodError|NameError|SyntaxError", line):
+            return ["ERROR"]
+        if line != command and not PROGRESS.match(line):
+            out.append(re.sub(r"\s+", " ", re.sub(r"\(20\d\d-[^)]*\)", "(TIME)", line)))
+    return out
+
+
+def script(name):
+    """The commands of a script; what a command asks is answered with it."""
+    out = []
+    for line in (SCRIPTS / f"{name}.hbase").read_text().splitlines():
+        if re.fullmatch("(?i)y|yes|n|no", line):
+            out[-1] += f"\n{line}"
+        elif line and not line.startswith("#"):
+            out.append(line)
+    return out
+
+
 def both(binary, store, commands):
     """What the two shells print for each of the commands, on an empty database."""
     marked = lambda lines, put: "".join(f"{put(n)}\n{line}\n" for n, line in enumerate(lines))
@@ -104,7 +134,7 @@ def compared(name, binary, store, commands, refused=False):
     theirs, ours = both(binary, store, commands)
     lines = different = alone = 0
     for command, their, our in zip(commands, theirs, ours):
-        their, our = data(their), data(our)
+        their, our = said(command, their), said(command, our)
         lines += len(their)
         if refused and their == ["ERROR"] != our:
             alone += 1
@@ -279,10 +309,9 @@ def main():
     if not args.binary:
         options.error("no binary")
     different = 0
-    for script in ("versions", "scans"):
-        if args.only in (None, script):
-            lines = [line for line in (SCRIPTS / f"{script}.hbase").read_text().splitlines() if line and not line.startswith("#")]
-            different += compared(script, args.binary, args.store, lines)
+    for name in ("versions", "scans", "tables", "snapshots"):
+        if args.only in (None, name):
+            different += compared(name, args.binary, args.store, script(name))
     if args.only in (None, "random"):
         for seed in range(args.seed, args.seed + -(-args.commands // 500)):
             different += compared(f"seed {seed}", args.binary, args.store, Commands(seed).some(500), refused=True)
