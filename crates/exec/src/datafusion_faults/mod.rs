@@ -13,6 +13,7 @@
 //! | [`in_order`] | gives the rows of partitions as they come |
 //! | [`joins_that_wait`] | waits for parts of a join that nobody asks for rows |
 //! | [`merged_comparisons`] | merges comparisons with NULL, from two sides and of zeros |
+//! | [`nested_keys`] | tells scans the wrong columns of keys that are parts of others |
 //! | [`options`] | filters and checks that go wrong |
 //! | [`restore_sorts`] | leaves sort keys out that are missed above |
 //! | [`skip_rows`] | counts OFFSET in an order that its rules change |
@@ -26,6 +27,7 @@ pub mod forget_properties;
 pub mod in_order;
 pub mod joins_that_wait;
 pub mod merged_comparisons;
+pub mod nested_keys;
 pub mod options;
 pub mod restore_sorts;
 pub mod skip_rows;

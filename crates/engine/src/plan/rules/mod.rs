@@ -88,6 +88,7 @@ pub(super) fn physical() -> Vec<Physical> {
     before(&mut rules, "EnsureRequirements", Arc::new(stoa_exec::datafusion_faults::forget_properties::UnsafeConstants));
     rules.insert(0, Arc::new(stoa_exec::datafusion_faults::filter_barrier::WithoutBarriers));
     before(&mut rules, "SanityCheckPlan", Arc::new(stoa_exec::datafusion_faults::joins_that_wait::JoinsThatWait));
+    before(&mut rules, "SanityCheckPlan", Arc::new(stoa_exec::datafusion_faults::nested_keys::NestedKeys));
     before(&mut rules, "SanityCheckPlan", Arc::new(stoa_exec::datafusion_faults::restore_sorts::RestoreSorts));
     rules.push(Arc::new(super::search_limit::SearchLimit));
     rules.push(Arc::new(stoa_exec::nodes::bounded::Bounds));
