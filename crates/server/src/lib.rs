@@ -1,6 +1,6 @@
 //! The program `stoa`: PostgreSQL's wire protocol ([`wire`]), who is let in ([`access`]), and the commands of the command line ([`command`]).
 
 pub mod access;
-mod allocator;
+pub mod allocator;
 pub mod command;
 pub mod wire;

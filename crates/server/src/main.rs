@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use stoa_server::command::Command;
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: stoa_server::allocator::Allocator = stoa_server::allocator::Allocator;
 
 /// A SQL database over wide-column storage: PostgreSQL's dialect and protocol.
 #[derive(Parser, Debug)]

@@ -14,7 +14,7 @@
 use crate::database::ColumnFamily;
 use crate::keys::{Form, TIMESTAMP_BYTES, VALUE_DELETED, VALUE_PUT, VALUE_PUT_AFTER_DELETE, push_escaped, push_row_bound};
 use crate::view::{Family, Table, Tables};
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::Arc;
 use stoa_store::commit_window::WrittenRows;
 use stoa_store::limits::{MAX_BLOB_BYTES, check_mutation};

@@ -8,9 +8,10 @@
 use crate::database::{ColumnFamily, RocksSnapshot};
 use crate::keys::Form;
 use crate::metadata::Kept;
+use hashbrown::HashMap;
 use parking_lot::{Condvar, Mutex};
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -5,7 +5,8 @@
 //! answered with "changed". So an answer "unchanged" is always exact.
 
 use crate::{KeyRange, TableId, Timestamp, Watch, Watches};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use hashbrown::HashMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 

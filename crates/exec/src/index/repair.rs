@@ -8,7 +8,7 @@ use super::entries::each_entry;
 use crate::nodes::StatementContext;
 use crate::write::lookup;
 use crate::write::table_writer::TableWriter;
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use stoa_pg::PgResult;
 use stoa_table::row::{INDEX_FAMILY, KeyList};
 use stoa_table::services::locks::{LockStrength, LockWait};

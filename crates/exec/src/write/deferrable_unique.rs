@@ -11,7 +11,7 @@ use super::lookup;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
 use arrow::array::{ArrayRef, UInt32Array};
 use arrow::compute::take;
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;

@@ -10,7 +10,7 @@ use super::table_writer::{Compiled, TableWriter};
 use super::update::{self, Freshness};
 use arrow::array::{Array, AsArray};
 use arrow::datatypes::TimestampMicrosecondType;
-use std::collections::HashSet;
+use hashbrown::HashSet;
 use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_sql::bind::{BindContext, bind_table_expr};
 use stoa_table::catalog::{CatalogSnapshot, TableDescriptor};

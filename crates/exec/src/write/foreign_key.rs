@@ -15,7 +15,8 @@ use arrow::array::{Array, ArrayRef, BooleanArray, BooleanBufferBuilder, UInt32Ar
 use arrow::compute::{partition, take};
 use arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
-use std::collections::{HashMap, HashSet, VecDeque};
+use hashbrown::{HashMap, HashSet};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use stoa_encoding::keyside::{Direction, KeyPart};
 use stoa_pg::casts::{apply, cast_kernel};

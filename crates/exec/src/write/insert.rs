@@ -15,7 +15,7 @@ use crate::environment::counters::RowChange;
 use crate::nodes::StatementContext;
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::datatypes::{DataType, Int64Type};
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};

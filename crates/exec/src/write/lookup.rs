@@ -2,7 +2,7 @@
 
 use super::rows::Rows;
 use super::table_writer::{IndexWriter, TableWriter};
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};

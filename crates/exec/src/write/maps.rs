@@ -12,7 +12,7 @@ use super::{lookup, missing_column};
 use arrow::array::{Array, ArrayRef, AsArray, UInt32Array};
 use arrow::compute::take;
 use arrow::datatypes::DataType;
-use std::collections::HashSet;
+use hashbrown::HashSet;
 use std::sync::Arc;
 use stoa_pg::values::map::entries;
 use stoa_pg::{PgError, PgResult};

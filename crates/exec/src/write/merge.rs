@@ -11,7 +11,7 @@ use super::update::{self, Freshness};
 use crate::nodes::StatementContext;
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::compute::take_record_batch;
-use std::collections::HashSet;
+use hashbrown::HashSet;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
 use stoa_sql::typed::column_name;

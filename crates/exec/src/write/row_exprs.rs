@@ -5,7 +5,7 @@ use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchOption
 use arrow::compute::{concat_batches, sort_to_indices, take};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use async_trait::async_trait;
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::sync::{Arc, OnceLock};
 use stoa_pg::{PgError, PgResult, PgType, SqlType};
 use stoa_sql::typed::column_name;

@@ -3,6 +3,7 @@
 use crate::write::missing_column;
 use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::{concat, take};
+use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
 use stoa_sql::typed::tree::ColId;
 use stoa_sql::typed::write_column_name;
@@ -28,11 +29,19 @@ impl Rows {
     pub fn of_batch(batch: &RecordBatch, columns: &[(ColumnId, ColId)]) -> PgResult<Self> {
         let mut out = Self { columns: Vec::with_capacity(columns.len()), len: batch.num_rows() };
         let mut name = String::with_capacity(16);
+        let fields = batch.schema_ref().fields();
+        let mut next = 0;
         for (id, col) in columns {
             name.clear();
             write_column_name(*col, &mut name);
-            let array = batch.column_by_name(&name).ok_or_else(|| missing_column(&name))?;
-            out.set(*id, array.clone());
+            // Mostly they come in the order in which they are wanted.
+            let found = match fields.get(next) {
+                Some(field) if *field.name() == name => Some(next),
+                _ => fields.find(&name).map(|(at, _)| at),
+            };
+            let at = found.ok_or_else(|| missing_column(&name))?;
+            out.set(*id, Arc::clone(batch.column(at)));
+            next = at + 1;
         }
         Ok(out)
     }

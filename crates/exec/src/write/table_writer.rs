@@ -7,8 +7,8 @@ use crate::environment::counters::RowChange;
 use crate::nodes::StatementContext;
 use arrow::array::{Array, ArrayRef, BooleanArray, FixedSizeBinaryBuilder, Int64Array, new_null_array};
 use arrow::datatypes::DataType;
+use hashbrown::{HashMap, HashSet};
 use parking_lot::Mutex;
-use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Weak};
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
 use stoa_sql::bind::{BindContext, bind_generated, bind_table_expr};
@@ -340,7 +340,7 @@ impl TableWriter {
     /// Generated columns among `assigned` of which no other that they are computed of is.
     pub fn unaffected<'a>(&'a self, assigned: &'a HashSet<ColumnId>) -> impl Iterator<Item = ColumnId> + 'a {
         let all = self.generated.iter().flat_map(|g| g.columns.iter().zip(&g.uses));
-        all.filter(|(id, uses)| assigned.contains(id) && uses.is_disjoint(assigned)).map(|(id, _)| *id)
+        all.filter(|(id, uses)| assigned.contains(*id) && uses.is_disjoint(assigned)).map(|(id, _)| *id)
     }
 
     #[must_use]

@@ -11,7 +11,7 @@ use super::expiry::remove_ended;
 use super::lookup;
 use super::table_writer::TableWriter;
 use futures::future::try_join_all;
-use std::collections::{HashMap, HashSet};
+use hashbrown::{HashMap, HashSet};
 use stoa_pg::{PgError, PgResult};
 use stoa_table::failure::concurrent_update;
 use stoa_table::row::raw::RowOfCells;

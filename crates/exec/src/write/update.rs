@@ -12,8 +12,8 @@ use super::rows::Rows;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
 use super::{lookup, maps};
 use crate::environment::counters::RowChange;
+use hashbrown::{HashMap, HashSet};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
 use stoa_sql::typed::tree::PolicyCheck;
@@ -52,6 +52,7 @@ async fn claim(writer: &TableWriter, keys: KeyList, strength: LockStrength, fres
             source.push(row);
         }
     }
+    drop(seen);
     let keys = if source.len() == keys.len() {
         keys
     } else {

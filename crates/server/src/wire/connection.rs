@@ -8,7 +8,7 @@ use super::record;
 use super::transport::Transport;
 use crate::access::Access;
 use bytes::BytesMut;
-use std::collections::HashMap;
+use hashbrown::HashMap;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;

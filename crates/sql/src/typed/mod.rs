@@ -45,11 +45,11 @@ pub fn column_name(id: ColId) -> String {
 
 /// Appends [`column_name`].
 pub fn write_column_name(id: ColId, out: &mut String) {
-    let mut digits = [0u8; 10];
-    let (mut at, mut left) = (digits.len(), id.0);
+    let mut name = [b'c'; 11];
+    let (mut at, mut left) = (name.len(), id.0);
     loop {
         at -= 1;
-        if let Some(digit) = digits.get_mut(at) {
+        if let Some(digit) = name.get_mut(at) {
             *digit = b'0' + (left % 10) as u8;
         }
         left /= 10;
@@ -57,6 +57,5 @@ pub fn write_column_name(id: ColId, out: &mut String) {
             break;
         }
     }
-    out.push('c');
-    out.extend(digits.iter().skip(at).map(|digit| char::from(*digit)));
+    out.push_str(name.get(at - 1..).and_then(|name| std::str::from_utf8(name).ok()).unwrap_or_default());
 }
