@@ -2,6 +2,8 @@
 
 /// The collation of texts of which nothing is said.
 pub const DEFAULT: u32 = 100;
+/// The collation of names.
+pub const C: u32 = 950;
 
 /// One collation.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +25,7 @@ const fn collation(oid: u32, name: &'static str, provider: &'static str, locale:
 /// All of them, by OID.
 pub const COLLATIONS: [Collation; 4] = [
     collation(DEFAULT, "default", "d", None, -1),
-    collation(950, "C", "c", Some("C"), -1),
+    collation(C, "C", "c", Some("C"), -1),
     collation(951, "POSIX", "c", Some("POSIX"), -1),
     collation(952, "ucs_basic", "c", Some("C"), 6),
 ];

@@ -395,3 +395,114 @@ async fn startups_that_are_none() {
         assert_eq!(byte, answer);
     }
 }
+
+/// The relation and the number of each column that a RowDescription tells of.
+fn origins(body: &[u8]) -> Vec<(u32, i16)> {
+    let mut out = Vec::new();
+    let mut at = 2;
+    while at < body.len() {
+        at += body[at..].iter().position(|b| *b == 0).unwrap() + 1;
+        out.push((u32::from_be_bytes(body[at..at + 4].try_into().unwrap()), i16::from_be_bytes(body[at + 4..at + 6].try_into().unwrap())));
+        at += 18;
+    }
+    out
+}
+
+/// As a PostgreSQL 15 tells them: `name.number`, `-` for what is no column.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn columns_tell_where_they_come_from() {
+    let running = start().await;
+    let mut client = Client::connect(running.address).await;
+    let relations = ["t", "u", "w", "vw", "mv", "sq"];
+    client
+        .send(&[&query(
+            "CREATE TABLE t (id int PRIMARY KEY, name text); CREATE TABLE u (id int PRIMARY KEY, note text);
+             CREATE TABLE w (id bigint PRIMARY KEY, x int); CREATE VIEW vw AS SELECT name, id FROM t;
+             CREATE MATERIALIZED VIEW mv AS SELECT name, id FROM t; CREATE SEQUENCE sq; INSERT INTO t VALUES (1, 'a')",
+        )])
+        .await;
+    client.until_ready().await;
+    let mut oids = Vec::new();
+    for relation in relations {
+        client.send(&[&query(&format!("SELECT '{relation}'::regclass::oid"))]).await;
+        let oid = client.answer().await;
+        oids.push((oid.split(' ').find_map(|part| part.strip_prefix("D:")).unwrap().parse::<u32>().unwrap(), relation));
+    }
+    for (sql, expected) in [
+        ("SELECT id, id + 1, name FROM t", "t.1 - t.2"),
+        ("SELECT * FROM vw", "vw.1 vw.2"),
+        ("SELECT * FROM mv", "mv.1 mv.2"),
+        ("SELECT s.* FROM (SELECT id FROM mv) s", "mv.2"),
+        ("WITH q AS (SELECT * FROM t), r AS (SELECT name, id + 1 FROM q) SELECT * FROM r", "t.2 -"),
+        ("WITH q AS MATERIALIZED (SELECT id FROM t) SELECT a.id, b.id FROM q a, q b", "t.1 t.1"),
+        ("WITH q (k) AS (SELECT name FROM vw) SELECT k FROM q", "vw.1"),
+        ("WITH q AS (INSERT INTO u VALUES (1, 'n') RETURNING note, id) SELECT * FROM q", "u.2 u.1"),
+        ("WITH RECURSIVE q AS (SELECT id FROM t UNION ALL SELECT id + 1 FROM q WHERE id < 3) SELECT * FROM q", "-"),
+        ("SELECT l.* FROM t, LATERAL (SELECT t.name, t.id + 1, u.note FROM u) l", "t.2 - u.2"),
+        ("SELECT * FROM t JOIN u USING (id)", "t.1 t.2 u.2"),
+        ("SELECT id FROM t RIGHT JOIN u USING (id)", "u.1"),
+        ("SELECT j.id FROM (t RIGHT JOIN u USING (id)) j", "u.1"),
+        ("SELECT id FROM t FULL JOIN u USING (id)", "-"),
+        ("SELECT id FROM t JOIN w USING (id)", "w.1"),
+        ("SELECT id FROM t LEFT JOIN w USING (id)", "-"),
+        ("SELECT * FROM sq", "sq.1 sq.2 sq.3"),
+        ("SELECT tableoid, is_called FROM sq", "sq.-6 sq.3"),
+        ("SELECT x.tableoid, (tableoid), tableoid::text FROM t x", "t.-6 t.-6 -"),
+        ("SELECT tableoid FROM mv", "mv.-6"),
+        ("WITH q AS (SELECT tableoid AS k FROM t) SELECT k FROM q", "t.-6"),
+        ("SELECT c, (c).id FROM t c", "t.0 t.1"),
+        ("SELECT c FROM vw c", "vw.0"),
+        ("SELECT s FROM (SELECT * FROM t) s", "-"),
+        ("SELECT name COLLATE \"C\", 16384::oid, (SELECT t.id) FROM t", "- - -"),
+        ("UPDATE t SET name = 'b' RETURNING id, t, tableoid", "t.1 t.0 t.-6"),
+        ("SELECT id FROM t UNION SELECT id FROM u", "-"),
+    ] {
+        client.send(&[&query(sql)]).await;
+        let messages = client.until_ready().await;
+        let description = messages.iter().find(|(kind, _)| *kind == b'T');
+        let told = |(oid, number): (u32, i16)| match oids.iter().find(|(known, _)| *known == oid) {
+            Some((_, name)) => format!("{name}.{number}"),
+            None if (oid, number) == (0, 0) => "-".into(),
+            None => format!("{oid}.{number}"),
+        };
+        let shown: Vec<String> = origins(&description.unwrap().1).into_iter().map(told).collect();
+        assert_eq!(shown.join(" "), expected, "{sql}");
+    }
+}
+
+/// What VERBOSE tells comes whatever `client_min_messages` is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn maintenance_tells_what_it_does() {
+    let running = start().await;
+    let mut client = Client::connect(running.address).await;
+    client
+        .send(&[&query(
+            "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1), (2); CREATE MATERIALIZED VIEW m AS SELECT id FROM t LIMIT 1; \
+             SET client_min_messages = error",
+        )])
+        .await;
+    client.until_ready().await;
+    let analyzed = "analyzing \"public.t\"; \"t\": scanned 2 rows, containing 2 live rows";
+    let vacuumed = "vacuuming \"stoa.public.t\"; finished vacuuming \"stoa.public.t\"";
+    for (sql, expected) in [
+        ("ANALYZE t", String::new()),
+        ("ANALYZE VERBOSE t", analyzed.into()),
+        ("ANALYZE (VERBOSE) t (id)", analyzed.into()),
+        ("ANALYZE (VERBOSE false) t", String::new()),
+        ("ANALYZE VERBOSE m", "analyzing \"public.m\"; \"m\": scanned 1 rows, containing 1 live rows".into()),
+        ("VACUUM t", String::new()),
+        ("VACUUM VERBOSE t", vacuumed.into()),
+        ("VACUUM (VERBOSE, ANALYZE) t", format!("{vacuumed}; {analyzed}")),
+        ("VACUUM (FULL, VERBOSE) t", vacuumed.replace("stoa.", "")),
+    ] {
+        client.send(&[&query(sql)]).await;
+        let messages = client.until_ready().await;
+        let told = messages.iter().filter(|(kind, _)| *kind == b'N').map(|(_, body)| {
+            let fields: Vec<&[u8]> = body.split(|b| *b == 0).collect();
+            let field = |letter: &[u8]| String::from_utf8_lossy(fields.iter().find_map(|f| f.strip_prefix(letter)).unwrap()).into_owned();
+            assert_eq!((field(b"S"), field(b"C")), ("INFO".into(), "00000".into()), "{sql}");
+            field(b"M")
+        });
+        assert_eq!(told.collect::<Vec<_>>().join("; "), expected, "{sql}");
+    }
+}

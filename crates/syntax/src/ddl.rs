@@ -370,7 +370,17 @@ pub enum AlterAction {
     RestoreTo(Expr),
     /// The families and cells of another raw table.
     RestoreFrom(ObjectName),
+    ReplicaIdentity(ReplicaIdentity),
     Unsupported(String),
+}
+
+/// Behind REPLICA IDENTITY.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ReplicaIdentity {
+    Default,
+    Nothing,
+    Full,
+    Index(Ident),
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -9,14 +9,25 @@ use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Word};
 
 /// Reads a whole text.
 pub(crate) fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>, SyntaxError> {
+    let mut out = Vec::new();
+    read(sql, &mut out).map_or(Ok(out), |(error, _)| Err(error))
+}
+
+/// Reads a text as far as it can be read: what stands behind, and where, if that is not the end.
+pub(crate) fn read(sql: &str, out: &mut Vec<TokenWithSpan>) -> Option<(SyntaxError, Location)> {
     let mut lexer = Lexer { sql, at: 0, line: 1, column: 1 };
     // Five characters a token is a usual density.
-    let mut out = Vec::with_capacity(sql.len() / 5 + 4);
+    out.reserve(sql.len() / 5 + 4);
     loop {
-        lexer.skip_blank()?;
+        if let Err(error) = lexer.skip_blank() {
+            return Some((error, lexer.location()));
+        }
         let start = lexer.location();
-        let Some(token) = lexer.token()? else { return Ok(out) };
-        out.push(TokenWithSpan { token, span: Span { start, end: lexer.location() } });
+        match lexer.token() {
+            Ok(Some(token)) => out.push(TokenWithSpan { token, span: Span { start, end: lexer.location() } }),
+            Ok(None) => return None,
+            Err(error) => return Some((error, start)),
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::grammar::Parser;
 use crate::utility::Utility;
 use crate::{SyntaxError, ast, char_offset, lexer};
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
 /// What a statement is.
 #[derive(Clone, Debug)]
@@ -36,9 +36,19 @@ pub fn parse_script(sql: &str) -> Result<Vec<Piece>, SyntaxError> {
     if sql.contains('\0') {
         return Err(SyntaxError::new(b"22021", "invalid byte sequence for encoding \"UTF8\": 0x00", None));
     }
-    let tokens = lexer::tokens(sql)?;
+    let mut tokens = Vec::new();
+    let Some((unread, at)) = lexer::read(sql, &mut tokens) else { return statements(sql, &tokens) };
+    // What is wrong with the statements before is found before, whatever stands there.
+    tokens.push(TokenWithSpan { token: Token::SingleQuotedString(String::new()), span: Span { start: at, end: at } });
+    Err(match statements(sql, &tokens) {
+        Err(before) if before.code == *b"42601" && before.position < unread.position => before,
+        _ => unread,
+    })
+}
+
+fn statements(sql: &str, tokens: &[TokenWithSpan]) -> Result<Vec<Piece>, SyntaxError> {
     let mut out = Vec::new();
-    for (piece, end) in pieces(&tokens) {
+    for (piece, end) in pieces(tokens) {
         let (Some(first), Some(last)) = (piece.first(), piece.last()) else { continue };
         let start = char_offset(sql, first.span.start);
         let length = char_offset(sql, last.span.end) - start;
@@ -119,6 +129,14 @@ mod tests {
             ("SET x", 6, "syntax error at end of input"),
             ("COMMIT AND", 11, "syntax error at end of input"),
             ("DECLARE c CURSOR FOR SELEC 1", 22, "syntax error at or near \"SELEC\""),
+            // Before what is no token.
+            ("COMMENT ON TABLE rc IS 'it's users'", 28, "syntax error at or near \"s\""),
+            ("SELEC 1; SELECT 'a", 1, "syntax error at or near \"SELEC\""),
+            ("SELECT 1 +; SELECT \"a", 11, "syntax error at or near \";\""),
+            ("SELECT 1 FROM t WHERE 'a", 23, "unterminated quoted string at or near \"'a\""),
+            ("SELECT 'a' 'b", 12, "unterminated quoted string at or near \"'b\""),
+            ("CREATE TABLE t (a \"int", 19, "unterminated quoted identifier at or near \"\"int\""),
+            ("SELECT 1 /* FROM", 10, "unterminated /* comment at or near \"/* FROM\""),
         ] {
             let error = parse_script(sql).unwrap_err();
             assert_eq!((error.position, error.message.as_str()), (Some(position), message), "{sql}");

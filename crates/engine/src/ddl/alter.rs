@@ -222,6 +222,7 @@ pub(super) fn refused(action: &AlterAction, relation: &str, kind: &str) -> PgErr
         AlterAction::RestoreFrom(_) => "RESTORE FROM",
         AlterAction::Expires(_) => "TTL",
         AlterAction::TimestampFrom(_) => "TIMESTAMP",
+        AlterAction::ReplicaIdentity(_) => "REPLICA IDENTITY",
         AlterAction::Rename(_) => "RENAME",
         AlterAction::SetSchema(_) => "SET SCHEMA",
         AlterAction::OwnerTo(_) => "OWNER TO",
@@ -389,6 +390,7 @@ pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: 
         AlterAction::RestoreFrom(from) => super::raw::restore_from(work, table, from).await,
         AlterAction::Expires(expr) => super::expiry::alter(work, table, expr.as_ref()).await,
         AlterAction::TimestampFrom(column) => super::data_time::alter(work, table, column.as_ref()),
+        AlterAction::ReplicaIdentity(said) => super::replica_identity::change(work, table, None, said),
         AlterAction::Unsupported(words) => unsupported(&table, words),
     }
 }
@@ -455,6 +457,7 @@ async fn alter_value(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
                     format!("column \"{}\" of relation \"{}\" is an identity column", found.name, table.name),
                 ));
             }
+            super::replica_identity::check_nullable(&table, &found)?;
             change_column(&mut table, found.id, |c| c.not_null = false);
             work.put(Relation::Table(table))
         }
@@ -706,7 +709,6 @@ pub(super) fn unsupported(table: &TableDescriptor, words: &str) -> PgResult<()> 
         "SET WITHOUT OIDS",
         "SET TABLESPACE PG_DEFAULT",
         "SET ACCESS METHOD HEAP",
-        "REPLICA IDENTITY DEFAULT",
         "ENABLE TRIGGER ALL",
         "ENABLE TRIGGER USER",
         "DISABLE TRIGGER USER",

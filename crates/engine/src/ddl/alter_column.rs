@@ -169,6 +169,7 @@ pub(super) struct TypeChange<'a> {
     pub name: String,
     pub ty: SqlType,
     pub collation: Option<String>,
+    pub dims: Option<u16>,
     pub using: Option<&'a ast::Expr>,
 }
 
@@ -178,7 +179,8 @@ impl<'a> TypeChange<'a> {
         let AlterAction::SetType { column, data_type, collation, using } = action else { return Ok(None) };
         let ty = type_name::sql_type(data_type)?;
         let collation = of_column(collation.as_ref(), &ty.ty)?;
-        Ok(Some(Self { name: fold(column), ty, collation, using: using.as_ref() }))
+        let dims = type_name::declared_dimensions(data_type);
+        Ok(Some(Self { name: fold(column), ty, collation, dims, using: using.as_ref() }))
     }
 }
 
@@ -200,7 +202,10 @@ pub(super) async fn set_types(
         if changed.iter().any(|other| other.id == found.id) {
             return Err(PgError::unsupported(format!("cannot alter type of column \"{}\" twice", found.name)));
         }
-        change_column(&mut new, found.id, |c| c.collation.clone_from(&change.collation));
+        change_column(&mut new, found.id, |c| {
+            c.collation.clone_from(&change.collation);
+            c.dims = change.dims;
+        });
         values.push((found.id, assigned(value, &change.ty)));
         rewrites |= change.using.is_some() || !same_bytes(&found.ty, &change.ty);
         changed.push(found);
@@ -267,7 +272,7 @@ fn retype(
     found: &ColumnDescriptor,
     change: &TypeChange<'_>,
 ) -> PgResult<Expr> {
-    let TypeChange { name, ty, using, collation: _ } = change;
+    let TypeChange { name, ty, using, collation: _, dims: _ } = change;
     let table = new.clone();
     let catalog = work.catalog();
     for relation in catalog.relations() {

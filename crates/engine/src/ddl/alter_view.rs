@@ -53,6 +53,9 @@ pub(super) fn alter_view(work: Work<'_>, mut view: ViewDescriptor, action: &Alte
             view.check_option = super::view::check_option(&view.options);
             work.put(Relation::View(view))
         }
+        AlterAction::ReplicaIdentity(said) if let Some(rows) = view.materialized.and_then(|rows| work.catalog().table(rows).cloned()) => {
+            super::replica_identity::change(work, rows, Some(&view.name), said)
+        }
         AlterAction::Unsupported(words) => Err(PgError::unsupported(format!("ALTER VIEW {words} is not supported"))),
         other => Err(refused(other, &view.name, if view.materialized.is_some() { "materialized views" } else { "views" })),
     }

@@ -9,7 +9,8 @@ use super::work::{Work, folded};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::collation;
 use stoa_sql::bind::scope::Clause;
-use stoa_sql::bind::{bind_stored_expr, fold};
+use stoa_sql::bind::targets::column_name;
+use stoa_sql::bind::{bind_stored_expr, fold, type_name};
 use stoa_sql::catalog::names::has_constraint;
 use stoa_sql::typed::tree::{Expr, ExprKind};
 use stoa_syntax::ast;
@@ -80,6 +81,7 @@ impl<'a> TableBuilder<'a> {
             timestamp: None,
             entries_of: None,
             dynamic: None,
+            replica_identity: stoa_table::catalog::ReplicaIdentity::default(),
         };
         Ok(Self::over(work, table, names))
     }
@@ -138,7 +140,7 @@ impl<'a> TableBuilder<'a> {
         Ok(name)
     }
 
-    /// Adds a column without what is said about it.
+    /// Adds a column without what is said about it, with a type that no declaration says.
     pub fn push_column(&mut self, name: String, ty: SqlType) -> PgResult<ColumnId> {
         if self.table.visible_columns().any(|c| c.name == name) {
             let exists = !self.names.contains(&self.table.name);
@@ -162,7 +164,8 @@ impl<'a> TableBuilder<'a> {
         }
         let id = ColumnId(self.table.next_column_id);
         self.table.next_column_id += 1;
-        let column = ColumnDescriptor::new(id, name, ty);
+        let mut column = ColumnDescriptor::new(id, name, ty);
+        column.dims = (column.dimensions() > 0).then_some(0);
         // The hidden column stays last: ids are in order.
         let at = self.table.columns.iter().position(|c| c.id > id).unwrap_or(self.table.columns.len());
         self.table.columns.insert(at, column);
@@ -185,9 +188,11 @@ impl<'a> TableBuilder<'a> {
         }
         let ty = row_key::type_of_column(&column.data_type).map_err(|e| e.at(self.work.position_of(column.name.span)))?;
         let said = collation::of_column(column.collation.as_ref(), &ty.ty)?;
+        let dims = type_name::declared_dimensions(&column.data_type);
         let id = self.push_column(name.clone(), ty)?;
         if let Some(column) = self.column_mut(id) {
             column.collation = said;
+            column.dims = dims;
         }
         if let Some((constraint, check)) = row_key::check_of_type(&name, &column.data_type)? {
             self.add_check(&constraint, &check).await?;
@@ -664,7 +669,7 @@ impl<'a> TableBuilder<'a> {
         for (id, descending, nulls_first) in columns {
             check_key_type(self.table.column(id))?;
             let ty = self.table.column(id).map_or_else(|| SqlType::new(PgType::Text), |c| c.ty.clone());
-            parts.push(IndexPart { key: IndexKey::Column(id), ty, class: None, descending, nulls_first });
+            parts.push(IndexPart { key: IndexKey::Column(id), ty, class: None, collation: None, descending, nulls_first });
         }
         self.push_index(IndexDescriptor {
             oid: self.work.next_oid().await?,
@@ -834,27 +839,9 @@ pub(crate) fn column_of(expr: &ast::Expr) -> Option<String> {
     }
 }
 
-/// What PostgreSQL calls the column of an index over an expression.
-fn expression_name(expr: &ast::Expr) -> String {
-    match expr {
-        ast::Expr::Function(function) => fold_last(&function.name),
-        ast::Expr::Cast { expr, .. } => column_of(expr).unwrap_or_else(|| expression_name(expr)),
-        ast::Expr::Nested(inner) => expression_name_or_column(inner),
-        ast::Expr::Substring { shorthand, .. } => {
-            if *shorthand {
-                "substr".into()
-            } else {
-                "substring".into()
-            }
-        }
-        ast::Expr::Extract { .. } => "extract".into(),
-        _ => "expr".into(),
-    }
-}
-
 /// What PostgreSQL calls the column of an index.
 pub(super) fn expression_name_or_column(expr: &ast::Expr) -> String {
-    column_of(expr).unwrap_or_else(|| expression_name(expr))
+    column_name(expr).unwrap_or_else(|| "expr".into())
 }
 
 /// `serial` and its kin.

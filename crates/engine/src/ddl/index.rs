@@ -6,6 +6,7 @@ use super::rows::build_indexes;
 use super::storage_parameters::{self, Of};
 use super::work::{FoundIndex, Work, folded, undefined_relation};
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
+use stoa_sql::bind::collation;
 use stoa_sql::bind::scope::Clause;
 use stoa_sql::bind::{bind_stored_expr, fold};
 use stoa_sql::catalog::deparse::quote_name;
@@ -121,15 +122,12 @@ pub(super) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     }
     let mut parts = Vec::with_capacity(create.elements.len());
     for element in &create.elements {
-        let (expr, collation) = strip_collation(&element.expr);
-        if let Some(collation) = collation {
-            stoa_sql::bind::collation::check(collation)?;
-        }
+        let (expr, said) = collation::stripped(&element.expr);
         let nulls_first = element.nulls_first.unwrap_or(element.descending);
-        let (key, ty) = match column_of(expr) {
+        let (key, ty, of_key) = match column_of(expr) {
             Some(name) => {
                 let column = table.column_by_name(&name).ok_or_else(|| no_column(&table, &name).at(work.position(expr)))?;
-                (IndexKey::Column(column.id), column.ty.clone())
+                (IndexKey::Column(column.id), column.ty.clone(), collation::of_descriptor(column))
             }
             None => {
                 let bound = bind_over(work, &table, Clause::IndexKey, segmented(&table, element, expr)?)?;
@@ -138,18 +136,16 @@ pub(super) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
                     let message = format!("column \"{name}\" has pseudo-type {}", bound.ty.ty);
                     return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message));
                 }
-                (IndexKey::Expr(work.stored(&table, &bound)?), type_of_key(&bound)?)
+                (IndexKey::Expr(work.stored(&table, &bound)?), type_of_key(&bound)?, collation::of_expr(&table, &bound))
             }
         };
-        if collation.is_some() {
-            stoa_sql::bind::collation::check_takes(&ty.ty)?;
-        }
+        let collation = collation::of_key(said, of_key, &key, &ty.ty)?;
         let class = match &element.operator_class {
             Some(class) => stoa_sql::bind::operator_class::class_of(method, class, &ty.ty)?,
             None => None,
         };
         check_type(method, &ty, &element.expr)?;
-        parts.push(IndexPart { key, ty, class, descending: element.descending, nulls_first });
+        parts.push(IndexPart { key, ty, class, collation, descending: element.descending, nulls_first });
     }
     let predicate = match &create.predicate {
         Some(syntax) => {
@@ -333,14 +329,6 @@ pub(super) fn check_type(method: &str, ty: &SqlType, key: &dyn std::fmt::Display
             Err(PgError::new(SqlState::UNDEFINED_OBJECT, message)
                 .hint("You must specify an operator class for the index or define a default operator class for the data type."))
         }
-    }
-}
-
-fn strip_collation(expr: &stoa_syntax::ast::Expr) -> (&stoa_syntax::ast::Expr, Option<&ObjectName>) {
-    match expr {
-        stoa_syntax::ast::Expr::Collate { expr, collation } => (expr, Some(collation)),
-        stoa_syntax::ast::Expr::Nested(inner) => (inner, None),
-        other => (other, None),
     }
 }
 

@@ -34,8 +34,11 @@ pub(super) async fn columns(
             let comments = includes(options, "comments");
             for column in &view.columns {
                 let id = builder.push_column(column.name.clone(), column.ty.clone())?;
-                if let Some(new) = builder.table.columns.iter_mut().find(|c| c.id == id && comments) {
-                    new.comment.clone_from(&column.comment);
+                if let Some(new) = builder.column_mut(id) {
+                    new.collation.clone_from(&column.collation);
+                    if comments {
+                        new.comment.clone_from(&column.comment);
+                    }
                 }
             }
             return Ok(None);

@@ -63,6 +63,14 @@ pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_ident
         work.check_unused(&table, "TRUNCATE")?;
         let table = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
         empty(work, table.clone()).await?;
+        let (database, oid) = (Arc::clone(&work.ctx.database), table.oid);
+        work.ctx.txn.on_commit(move || {
+            Box::pin(async move {
+                if let Err(error) = database.statistics.note_emptied(&database.tables, oid).await {
+                    tracing::warn!(%error, table = oid, "statistics of a table stay that was emptied");
+                }
+            })
+        });
         if restart_identity {
             let catalog = work.catalog();
             for sequence in owned(&catalog, table.oid, None) {
@@ -298,20 +306,22 @@ pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[Ma
     let (analyzes, full) = vacuum_options(options, names)?;
     let work = Work { ctx };
     let tables = targets(work, names, "vacuum")?;
-    if analyzes {
-        ctx.txn.start_statement().await?;
-        analyze_tables(work, &tables, !names.is_empty()).await?;
-    }
+    let verbose = verbose(options)?;
     let explicit = !names.is_empty() || full;
-    for table in tables {
+    for table in &tables {
         if !super::rights::may_maintain(&work, table.oid, "vacuum") {
             continue;
         }
+        let shown = match full {
+            true => shown_name(&work, table),
+            false => format!("{}.{}", work.ctx.session.database, shown_name(&work, table)),
+        };
+        tell(&work, verbose, format!("vacuuming \"{shown}\""));
         if table.expires.is_some() {
             sweeping(std::sync::Arc::clone(&ctx.database), table.oid).await?;
         }
         let oid = table.oid;
-        for storage in store_tables_of(&Relation::Table(table)) {
+        for storage in store_tables_of(&Relation::Table(table.clone())) {
             ctx.session.check_interrupt()?;
             let tables = &ctx.database.tables;
             let done = if explicit { tables.compact(storage).await } else { tables.flush(storage).await };
@@ -321,8 +331,36 @@ pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[Ma
                 done?;
             }
         }
+        tell(&work, verbose, format!("finished vacuuming \"{shown}\""));
+    }
+    if analyzes {
+        ctx.txn.start_statement().await?;
+        analyze_tables(work, &tables, !names.is_empty(), verbose).await?;
     }
     Ok(())
+}
+
+/// Whether what is done is told.
+fn verbose(options: &[NamedOption]) -> PgResult<bool> {
+    options.iter().filter(|option| option.name.eq_ignore_ascii_case("verbose")).try_fold(false, |_, option| boolean(option))
+}
+
+/// An INFO of VERBOSE, which no setting holds back.
+fn tell(work: &Work<'_>, verbose: bool, message: String) {
+    if verbose {
+        work.ctx.session.notice("INFO", PgError::new(SqlState::SUCCESSFUL_COMPLETION, message));
+    }
+}
+
+/// A table with its schema, in messages; of the rows of a materialized view, the view.
+fn shown_name(work: &Work<'_>, table: &TableDescriptor) -> String {
+    let catalog = work.catalog();
+    let schema = catalog.schema(table.schema).map_or("", |schema| schema.name.as_str());
+    format!("{schema}.{}", own_name(&catalog, table))
+}
+
+fn own_name<'n>(catalog: &'n CatalogSnapshot, table: &'n TableDescriptor) -> &'n str {
+    catalog.view_of_rows(table.oid).map_or(&table.name, |view| &view.name)
 }
 
 /// Whether VACUUM is to analyze, and whether it is to be full.
@@ -380,10 +418,10 @@ pub async fn analyze(ctx: &StatementContext, options: &[NamedOption], names: &[M
     check_options(options, &["verbose", "skip_locked"], "ANALYZE")?;
     let work = Work { ctx };
     let tables = targets(work, names, "analyze")?;
-    analyze_tables(work, &tables, !names.is_empty()).await
+    analyze_tables(work, &tables, !names.is_empty(), verbose(options)?).await
 }
 
-async fn analyze_tables(work: Work<'_>, tables: &[TableDescriptor], named: bool) -> PgResult<()> {
+async fn analyze_tables(work: Work<'_>, tables: &[TableDescriptor], named: bool, verbose: bool) -> PgResult<()> {
     let ctx = work.ctx;
     for table in tables {
         if !super::rights::may_maintain(&work, table.oid, "analyze") {
@@ -399,10 +437,13 @@ async fn analyze_tables(work: Work<'_>, tables: &[TableDescriptor], named: bool)
             }
             continue;
         };
+        tell(&work, verbose, format!("analyzing \"{}\"", shown_name(&work, &table)));
         let view = ctx.txn.read_view();
         let mut statistics =
             stoa_table::statistics::collect(&view, &table, ctx.database.tables.now_us(), &|| ctx.session.check_interrupt()).await?;
         statistics.explicit = true;
+        let (name, rows) = (own_name(&work.catalog(), &table).to_owned(), statistics.rows);
+        tell(&work, verbose, format!("\"{name}\": scanned {rows} rows, containing {rows} live rows"));
         ctx.database.statistics.set(&ctx.database.tables, table.oid, statistics).await?;
     }
     Ok(())

@@ -35,6 +35,7 @@ mod passes;
 mod policy;
 mod qualifiers;
 mod raw;
+mod replica_identity;
 mod restore;
 mod rights;
 mod role;

@@ -10,9 +10,10 @@ use arrow::array::ArrayRef;
 use futures::StreamExt;
 use std::sync::Arc;
 use std::time::Duration;
+use stoa_exec::environment::counters::RowChange;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
-use stoa_sql::bind::{bind_statement, bind_stored_query, fold};
+use stoa_sql::bind::{bind_statement, bind_stored_query, collation, fold};
 use stoa_sql::typed::tree::{
     Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Mutation, MutationKind, MutationTarget, OnConflict, Output, Query, Rel, RowChecks,
     TargetUse,
@@ -553,6 +554,23 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
 struct TableQuery {
     bound: Bound,
     columns: Vec<(String, SqlType)>,
+    /// The columns of relations that they are.
+    origins: Vec<Option<(u32, u32)>>,
+}
+
+impl TableQuery {
+    /// The collations of the columns; of what is not `written` here, those of the columns that they are.
+    fn collations(&self, work: Work<'_>, written: &RowSource) -> PgResult<Vec<Option<String>>> {
+        let written = match written {
+            RowSource::Query(statement) => match &**statement {
+                ast::Statement::Query(query) => Some(&**query),
+                _ => None,
+            },
+            RowSource::Execute { .. } => None,
+        };
+        let columns: Vec<_> = self.columns.iter().zip(&self.origins).map(|((_, ty), origin)| (&ty.ty, *origin)).collect();
+        collation::of_outputs(&work.catalog(), written, &columns)
+    }
 }
 
 async fn table_query(work: Work<'_>, query: &ast::Statement, names: &[ast::Ident]) -> PgResult<TableQuery> {
@@ -570,6 +588,7 @@ async fn table_query(work: Work<'_>, query: &ast::Statement, names: &[ast::Ident
 fn query_of(mut bound: Bound, names: &[ast::Ident]) -> PgResult<TableQuery> {
     let BoundBody::Query(query) = &mut bound.body else { return Err(PgError::internal("a query that is none")) };
     const FIRST: u32 = 1 << 20;
+    let origins = query.outputs.iter().map(|output| output.origin).collect();
     let mut columns = Vec::with_capacity(query.outputs.len());
     let mut exprs = Vec::with_capacity(query.outputs.len());
     let mut outputs = Vec::with_capacity(query.outputs.len());
@@ -593,7 +612,7 @@ fn query_of(mut bound: Bound, names: &[ast::Ident]) -> PgResult<TableQuery> {
     }
     let rel = std::mem::replace(&mut query.rel, Rel::One);
     *query = Query { rel: Rel::Project { input: Box::new(rel), exprs }, outputs };
-    Ok(TableQuery { bound, columns })
+    Ok(TableQuery { bound, columns, origins })
 }
 
 async fn fill(work: Work<'_>, table: &TableDescriptor, query: &TableQuery) -> PgResult<u64> {
@@ -609,7 +628,22 @@ async fn fill(work: Work<'_>, table: &TableDescriptor, query: &TableQuery) -> Pg
         let arrays: Vec<(ColumnId, ArrayRef)> = ids.iter().copied().zip(batch.columns().iter().cloned()).collect();
         writer.write(&arrays, batch.num_rows()).await?;
     }
-    writer.finish().await
+    let count = writer.finish().await?;
+    note_inserted(work, table.oid, count);
+    Ok(count)
+}
+
+/// Counts rows as those of INSERT are counted.
+fn note_inserted(work: Work<'_>, table: Oid, count: u64) {
+    let database = &work.ctx.database;
+    database.counters.note_rows(table, RowChange::Inserted, usize::try_from(count).unwrap_or(usize::MAX));
+    if count > 0 {
+        let (statistics, transactions) = (Arc::clone(&database.statistics), Arc::clone(&database.transactions));
+        work.ctx.txn.on_commit(move || {
+            statistics.note_changes(&transactions, table, count);
+            Box::pin(async {})
+        });
+    }
 }
 
 /// Entries of maps lie in tables of their own: rows that have some are written as INSERT writes them.
@@ -668,11 +702,15 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs, bound: Opt
     }
     let mut builder = TableBuilder::new(work, schema, table_name, temporary).await?;
     builder.table.on_commit = on_commit(create.on_commit, temporary)?;
-    for (column, ty) in &query.columns {
+    let collations = query.collations(work, &create.rows)?;
+    for ((column, ty), collation) in query.columns.iter().zip(&collations) {
         if create.materialized_view {
             super::map::check_query(column, ty)?;
         }
-        builder.push_column(column.clone(), ty.clone())?;
+        let id = builder.push_column(column.clone(), ty.clone())?;
+        if let Some(column) = builder.column_mut(id) {
+            column.collation.clone_from(collation);
+        }
     }
     builder.complete();
     table_options(&mut builder, &create.options)?;
@@ -687,7 +725,8 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs, bound: Opt
             columns: query
                 .columns
                 .iter()
-                .map(|(name, ty)| ViewColumn { name: name.clone(), ty: ty.clone(), comment: None, default: None })
+                .zip(collations)
+                .map(|((name, ty), collation)| ViewColumn { name: name.clone(), ty: ty.clone(), comment: None, default: None, collation })
                 .collect(),
             sql,
             depends_on,

@@ -2,7 +2,7 @@
 
 use super::work::Work;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
-use stoa_sql::bind::{BindContext, bind_view_query, fold, name_parts};
+use stoa_sql::bind::{BindContext, bind_view_query, collation, fold, name_parts};
 use stoa_sql::catalog::deparse::quote_name;
 use stoa_sql::definition::view_text::{change_text, dependencies, quoted, text_of};
 use stoa_sql::typed::tree::{Bound, BoundBody, CteBody};
@@ -46,6 +46,8 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
     if create.columns.len() > query.outputs.len() {
         return Err(PgError::new(SqlState::SYNTAX_ERROR, "CREATE VIEW specifies more column names than columns"));
     }
+    let outputs: Vec<_> = query.outputs.iter().map(|output| (&output.ty.ty, output.origin)).collect();
+    let mut collations = collation::of_outputs(&catalog, Some(&create.query), &outputs)?.into_iter();
     let mut columns: Vec<ViewColumn> = Vec::with_capacity(query.outputs.len());
     for (i, output) in query.outputs.iter().enumerate() {
         let name = create.columns.get(i).map_or_else(|| output.name.clone(), fold);
@@ -61,7 +63,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
         } else {
             SqlType::with_typmod(output.ty.ty.clone(), output.ty.typmod)
         };
-        columns.push(ViewColumn { name, ty, comment: None, default: None });
+        columns.push(ViewColumn { name, ty, comment: None, default: None, collation: collations.next().flatten() });
     }
     let (sql, named) = text_of(&work.bind_context(&catalog, &path), &create.query, &meanings)?;
     let depends_on = dependencies(&bound.uses, &named);

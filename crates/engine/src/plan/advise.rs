@@ -225,6 +225,7 @@ fn hypothetical(table: &TableDescriptor, parts: &[(ColumnId, SortOptions)], incl
                 key: IndexKey::Column(*id),
                 ty: column.ty.clone(),
                 class: None,
+                collation: None,
                 descending: options.descending,
                 nulls_first: options.nulls_first,
             })

@@ -474,7 +474,7 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
     };
     let advice = if options.advise { super::advise::advise(&physical_plan)? } else { Vec::new() };
     let of_with = bound.ctes.iter().map(|cte| cte.name.as_str()).zip(&with);
-    if options.format == ExplainFormat::Json {
+    if options.format != ExplainFormat::Text {
         let mut top = tree(&physical_plan, &names, options);
         if let Some(m) = mutation {
             let input = related(std::mem::take(&mut top), "Outer");
@@ -504,13 +504,13 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
         if let Some((rows, time)) = done {
             out.insert("Rows".into(), rows.into());
             if options.summary {
-                out.insert("Execution Time".into(), time.into());
+                out.insert("Execution Time".into(), super::readable::milliseconds(time));
             }
         }
         if options.advise {
             out.insert("Advice".into(), advice.iter().map(Advice::json).collect());
         }
-        return Ok(vec![serde_json::to_string_pretty(&[out]).map_err(|e| PgError::internal(e.to_string()))?]);
+        return Ok(vec![options.format.write(out)]);
     }
     let indented = |lines: Vec<String>| lines.into_iter().map(|line| format!("  {line}"));
     let mut lines = Vec::new();

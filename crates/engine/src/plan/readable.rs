@@ -303,7 +303,7 @@ fn told(plan: &Arc<dyn ExecutionPlan>, names: &Names, options: &ExplainOptions) 
         keys.insert("Actual Rows".into(), json!(rows));
     }
     if let Some(time) = measured.time.filter(|_| options.timing) {
-        keys.insert("Actual Total Time".into(), json!(time));
+        keys.insert("Actual Total Time".into(), milliseconds(time));
     }
     keys.extend(measured.counts.into_iter().map(|(name, count)| (name, json!(count))));
     if options.verbose {
@@ -323,6 +323,11 @@ fn told(plan: &Arc<dyn ExecutionPlan>, names: &Names, options: &ExplainOptions) 
         keys.insert("Plans".into(), plans.into());
     }
     Told { keys, outputs, computes: false }
+}
+
+/// A time for programs, to the microsecond.
+pub(crate) fn milliseconds(time: f64) -> Value {
+    json!((time * 1000.0).round() / 1000.0)
 }
 
 /// A node with what it is to the one above, behind its type.

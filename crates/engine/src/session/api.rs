@@ -28,7 +28,8 @@ pub struct OutputColumn {
     pub name: String,
     pub ty: SqlType,
     pub table_oid: u32,
-    pub attnum: u16,
+    /// 0 for what is no column, and for a table's whole row; system columns have negative ones.
+    pub attnum: i16,
 }
 
 /// The `I`, `T`, `E` of ReadyForQuery.

@@ -65,9 +65,8 @@ fn format(option: &NamedOption) -> PgResult<ExplainFormat> {
     match text.as_str() {
         "text" => Ok(ExplainFormat::Text),
         "json" => Ok(ExplainFormat::Json),
-        "xml" | "yaml" => Err(PgError::unsupported(format!("EXPLAIN format {text} is not supported"))
-            .hint("Use FORMAT TEXT or FORMAT JSON.")
-            .at(Some(option.position))),
+        "xml" => Ok(ExplainFormat::Xml),
+        "yaml" => Ok(ExplainFormat::Yaml),
         other => {
             Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized value for EXPLAIN option \"format\": \"{other}\""))
                 .at(Some(option.position)))
@@ -77,17 +76,18 @@ fn format(option: &NamedOption) -> PgResult<ExplainFormat> {
 
 pub(crate) fn columns(given: &[NamedOption]) -> PgResult<Arc<[OutputColumn]>> {
     let ty = match options(given)?.format {
-        ExplainFormat::Text => PgType::Text,
         ExplainFormat::Json => PgType::Json,
+        // There is no type xml.
+        ExplainFormat::Text | ExplainFormat::Xml | ExplainFormat::Yaml => PgType::Text,
     };
     Ok(Arc::from([OutputColumn { name: "QUERY PLAN".into(), ty: SqlType::new(ty), table_oid: 0, attnum: 0 }]))
 }
 
-/// JSON is one value; text is a row a line.
+/// What is meant for programs is one value; text is a row a line.
 pub(crate) fn rows(given: &[NamedOption], lines: Vec<String>, context: EvalContext) -> PgResult<Rows> {
     let rows = match options(given)?.format {
         ExplainFormat::Text => lines.into_iter().map(|line| vec![Some(line)]).collect(),
-        ExplainFormat::Json => vec![vec![Some(lines.join("\n"))]],
+        ExplainFormat::Json | ExplainFormat::Xml | ExplainFormat::Yaml => vec![vec![Some(lines.join("\n"))]],
     };
     text_rows(columns(given)?, rows, RowsTag::Fixed("EXPLAIN".into()), context)
 }
@@ -122,14 +122,9 @@ mod tests {
                 format: ExplainFormat::Json
             }
         );
-        for (text, code) in [
-            ("(foo)", "42601"),
-            ("(format foo)", "22023"),
-            ("(analyze maybe)", "42601"),
-            ("(timing)", "22023"),
-            ("(wal)", "22023"),
-            ("(format yaml)", "0A000"),
-        ] {
+        for (text, code) in
+            [("(foo)", "42601"), ("(format foo)", "22023"), ("(analyze maybe)", "42601"), ("(timing)", "22023"), ("(wal)", "22023")]
+        {
             assert_eq!(read(text).unwrap_err().code().as_str(), code, "{text}");
         }
     }

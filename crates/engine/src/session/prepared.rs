@@ -423,7 +423,7 @@ pub(crate) fn output_columns(bound: &Bound) -> Option<Arc<[OutputColumn]>> {
         name: o.name.clone(),
         ty: o.ty.clone(),
         table_oid: o.origin.map_or(0, |(table, _)| table),
-        attnum: o.origin.map_or(0, |(_, column)| u16::try_from(column).unwrap_or(0)),
+        attnum: o.origin.map_or(0, |(_, column)| i16::try_from(column.cast_signed()).unwrap_or(0)),
     };
     match &bound.body {
         BoundBody::Query(query) => Some(query.outputs.iter().map(column).collect()),

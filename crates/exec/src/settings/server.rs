@@ -24,7 +24,7 @@ impl Setting {
 
 /// Those settings, by name.
 pub(super) const OF_THE_SERVER: &[Setting] = &[
-    of("authentication_timeout", Kind::Integer { min: 1, max: 600, unit: Unit::Seconds }, "60", Context::Postmaster)
+    of("authentication_timeout", Kind::Integer { min: 1, max: 600, unit: Unit::Seconds }, "60", Context::Sighup)
         .about("Connections and Authentication / Authentication", "Sets the maximum allowed time to complete client authentication."),
     of("data_directory", Kind::Text, "", Context::Postmaster).about(FILES, "Sets the server's data directory."),
     of("hba_file", Kind::Text, "", Context::Postmaster).about(FILES, "Sets the server's \"hba\" configuration file."),
@@ -40,9 +40,9 @@ pub(super) const OF_THE_SERVER: &[Setting] = &[
     of("port", Kind::Integer { min: 1, max: 65535, unit: Unit::None }, "5433", Context::Postmaster)
         .about(CONNECTIONS, "Sets the TCP port the server listens on."),
     of("ssl", Kind::Bool, "off", Context::Sighup).about(TLS, "Enables SSL connections."),
-    of("ssl_ca_file", Kind::Text, "", Context::Postmaster).about(TLS, "Location of the SSL certificate authority file."),
-    of("ssl_cert_file", Kind::Text, "server.crt", Context::Postmaster).about(TLS, "Location of the SSL server certificate file."),
-    of("ssl_key_file", Kind::Text, "server.key", Context::Postmaster).about(TLS, "Location of the SSL server private key file."),
+    of("ssl_ca_file", Kind::Text, "", Context::Sighup).about(TLS, "Location of the SSL certificate authority file."),
+    of("ssl_cert_file", Kind::Text, "server.crt", Context::Sighup).about(TLS, "Location of the SSL server certificate file."),
+    of("ssl_key_file", Kind::Text, "server.key", Context::Sighup).about(TLS, "Location of the SSL server private key file."),
     of("ssl_library", Kind::Text, "rustls", Context::Internal).about("Preset Options", "Shows the name of the SSL library."),
     of("ssl_min_protocol_version", Kind::Enum(&["TLSv1.2"]), "TLSv1.2", Context::Internal)
         .about(TLS, "Sets the minimum SSL/TLS protocol version to use."),

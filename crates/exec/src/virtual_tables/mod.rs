@@ -90,6 +90,10 @@ async fn make(ctx: &StatementContext, schema: &str, name: &str, read: &[usize], 
             pg_catalog::sequences(ctx, &mut builder).await?;
             None
         }
+        "pg_catalog" if pg_catalog::is_of_tables(name) => {
+            pg_catalog::tables(ctx, &mut builder).await?;
+            None
+        }
         "pg_catalog" if pg_catalog::is_of_regions(name) => {
             match name {
                 "pg_stat_hot_regions" => pg_catalog::hot_regions(ctx, &mut builder).await?,

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use stoa_pg::collation::{self, DEFAULT};
 use stoa_pg::types::PgType;
+use stoa_sql::bind::collation::{of_descriptor, of_type};
 use stoa_sql::catalog::acl_text::acl_texts;
 use stoa_sql::catalog::names::{RULE_BIT, role_name};
 use stoa_table::catalog::ColumnDescriptor;
@@ -13,6 +14,7 @@ use stoa_table::catalog::ColumnId;
 use stoa_table::catalog::ForeignKeyDescriptor;
 use stoa_table::catalog::IndexDescriptor;
 use stoa_table::catalog::IndexKey;
+use stoa_table::catalog::IndexPart;
 use stoa_table::catalog::RightsOf;
 use stoa_table::catalog::TableDescriptor;
 use stoa_table::catalog::ViewDescriptor;
@@ -92,29 +94,31 @@ pub fn attnum(column: &ColumnDescriptor) -> V {
 }
 
 pub fn collation(ty: &PgType) -> V {
-    let collated = |ty: &PgType| ty.is_string() && *ty != PgType::Char;
-    let text = collated(ty) || *ty == PgType::PgNodeTree || ty.element().is_some_and(|e| collated(&e));
-    V::Oid(if *ty == PgType::Name {
-        950
-    } else if text {
-        DEFAULT
-    } else {
-        0
-    })
+    V::Oid(of_type(ty))
 }
 
 /// The collation of a column of a catalog, whose texts have the order of bytes.
 pub fn catalog_collation(ty: &PgType) -> V {
     match collation(ty) {
-        V::Oid(DEFAULT) => V::Oid(950),
+        V::Oid(DEFAULT) => V::Oid(collation::C),
         other => other,
     }
 }
 
 /// The collation of a column: what was said, else its type's.
 pub fn column_collation(column: &ColumnDescriptor) -> V {
-    let said = column.collation.as_ref().and_then(|name| collation::named(name));
-    said.map_or_else(|| collation(&column.ty.ty), |said| V::Oid(said.oid))
+    V::Oid(of_descriptor(column))
+}
+
+/// The collation of a part of an index; 0 of what has none.
+pub fn part_collation(table: &TableDescriptor, part: &IndexPart) -> u32 {
+    if let Some(said) = part.collation.as_ref().and_then(|name| collation::named(name)) {
+        return said.oid;
+    }
+    match &part.key {
+        IndexKey::Column(id) => table.column(*id).map_or(0, of_descriptor),
+        IndexKey::Expr(_) => of_type(&part.ty.ty),
+    }
 }
 
 /// Tables that sessions see, in the order of their OIDs.
@@ -214,7 +218,7 @@ pub fn referenced_index(table: &TableDescriptor, columns: &[ColumnId]) -> u32 {
     let by_columns = |index: &&IndexDescriptor| {
         let key: Vec<ColumnId> =
             index.parts.iter().filter_map(|p| if let IndexKey::Column(c) = &p.key { Some(*c) } else { None }).collect();
-        index.unique && key.len() == index.parts.len() && same(&key)
+        index.unique && index.predicate.is_none() && key.len() == index.parts.len() && same(&key)
     };
     table.indexes.iter().find(by_columns).map_or(0, |i| i.oid)
 }

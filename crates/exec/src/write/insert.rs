@@ -13,14 +13,14 @@ use super::update::{self, Freshness};
 use super::{Written, lookup, maps};
 use crate::environment::counters::RowChange;
 use crate::nodes::StatementContext;
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{Array, ArrayRef, AsArray, UInt32Array};
 use arrow::datatypes::{DataType, Int64Type};
 use hashbrown::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
 use stoa_sql::bind::inference;
-use stoa_sql::typed::tree::{ColId, Expr, OnConflict, PolicyCheck};
+use stoa_sql::typed::tree::{ColId, Expr, Mutation, OnConflict, PolicyCheck, XMAX};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
 use stoa_table::failure::concurrent_update;
 use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
@@ -43,7 +43,8 @@ const PRIMARY: u32 = 0;
 impl ConflictRule {
     /// # Errors
     /// 42P10 if the values of parameters mean no constraint; XX000 for expressions over other columns than the two rows'.
-    pub fn new(ctx: &StatementContext, queries: &dyn Subqueries, table: &TableDescriptor, on_conflict: &OnConflict) -> PgResult<Self> {
+    pub fn new(ctx: &StatementContext, queries: &dyn Subqueries, mutation: &Mutation, on_conflict: &OnConflict) -> PgResult<Self> {
+        let table = &mutation.table.0;
         let found = |arbiters| inference::arbiters(arbiters, &ctx.params, &ctx.eval);
         Ok(match on_conflict {
             OnConflict::Error => ConflictRule::Error,
@@ -58,6 +59,7 @@ impl ConflictRule {
                     targets: assignments.iter().map(|(id, _)| *id).collect(),
                     assignments: compile(&exprs)?,
                     condition: condition.as_ref().map(|c| compile(std::slice::from_ref(c))).transpose()?,
+                    tells: mutation.returning_columns.iter().any(|(id, _)| *id == XMAX),
                 }))
             }
         })
@@ -70,6 +72,8 @@ pub struct DoUpdate {
     targets: Vec<ColumnId>,
     assignments: DoUpdateExprs,
     condition: Option<DoUpdateExprs>,
+    /// The rows that come back are to have [`XMAX`].
+    tells: bool,
 }
 
 struct DoUpdateColumns {
@@ -134,11 +138,20 @@ pub async fn apply(writer: &mut TableWriter, work: &mut ForeignKeyWork, rule: &m
         }
         ConflictRule::Update(rule) => {
             let Outcome { inserted: fresh, conflicts, unused } = insert(writer, work, &rows, Arbiters::These(&rule.arbiters)).await?;
-            let inserted = rows.at(&fresh)?.without_maps(&writer.table);
+            let mut inserted = rows.at(&fresh)?.without_maps(&writer.table);
+            if rule.tells {
+                inserted.set(XMAX, Arc::new(UInt32Array::from_value(0, inserted.len())));
+            }
             if conflicts.is_empty() {
                 return Ok(Written { rows: inserted, source: fresh });
             }
-            let updated = update_existing(writer, work, rule, &rows, &conflicts, unused).await?;
+            let mut updated = update_existing(writer, work, rule, &rows, &conflicts, unused).await?;
+            if rule.tells {
+                writer.ctx.txn.assign_id();
+                // The number as `xid` shows it.
+                let id = writer.ctx.txn.id() as u32;
+                updated.rows.set(XMAX, Arc::new(UInt32Array::from_value(id, updated.len())));
+            }
             let all = inserted.append(&updated.rows.without_maps(&writer.table))?;
             let mut order: Vec<(usize, usize)> = fresh.iter().chain(&updated.source).copied().zip(0..).collect();
             order.sort_unstable();

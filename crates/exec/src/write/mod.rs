@@ -120,7 +120,7 @@ pub async fn apply(
     let mut stream = stream;
     match &mutation.kind {
         MutationKind::Insert { columns, on_conflict } => {
-            let mut rule = ConflictRule::new(ctx, queries, table, on_conflict)?;
+            let mut rule = ConflictRule::new(ctx, queries, mutation, on_conflict)?;
             let mut before = 0;
             while let Some(batch) = stream.next().await {
                 let batch = batch?;

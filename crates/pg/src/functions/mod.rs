@@ -28,6 +28,8 @@ pub mod text;
 pub mod textsearch;
 pub mod window;
 
+pub use system::row_address;
+
 /// Registers every function.
 pub fn register(r: &mut Registry) {
     math::register(r);

@@ -15,7 +15,7 @@ use crate::types::{PgType, RecordType, SqlType, format_type, type_by_name};
 use crate::values::array::elements_of_value;
 use crate::values::object;
 use crate::values::writer;
-use arrow::array::{ArrayRef, Int32Array, UInt32Array};
+use arrow::array::{ArrayRef, Int32Array, StringViewBuilder, UInt32Array};
 use std::sync::Arc;
 
 /// One function that the engine answers.
@@ -357,6 +357,29 @@ fn count_nulls(nulls: bool) -> Kernel {
         let count = |row: usize| args.iter().filter(|arg| arg.is_null(row) == nulls).count();
         let counts = (0..call.rows).map(|row| i32::try_from(count(row)).map_err(|_| PgError::out_of_range("integer")));
         Ok(Arc::new(Int32Array::from(counts.collect::<PgResult<Vec<_>>>()?)))
+    })
+}
+
+/// What tells a row from others of its table: the binary forms of the parts of its key, which follow the table's OID. It depends on no setting.
+#[must_use]
+pub fn row_address() -> Kernel {
+    Arc::new(|call, args| {
+        let parts = args.iter().zip(call.arg_types).skip(1);
+        let parts = parts.map(|(arg, ty)| Ok((arg, writer(call.ctx, ty, arg.array.as_ref())?))).collect::<PgResult<Vec<_>>>()?;
+        let mut out = StringViewBuilder::with_capacity(call.rows);
+        let (mut bytes, mut text) = (Vec::new(), String::new());
+        for row in 0..call.rows {
+            text.clear();
+            for (part, writer) in &parts {
+                text.push(if text.is_empty() { '(' } else { ',' });
+                bytes.clear();
+                writer.binary(part.at(row), &mut bytes)?;
+                text.extend(bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(|digit| char::from_digit(digit.into(), 16)));
+            }
+            text.push(')');
+            out.append_value(&text);
+        }
+        Ok(Arc::new(out.finish()))
     })
 }
 

@@ -139,7 +139,7 @@ impl Output {
         for (number, column) in columns.iter().enumerate() {
             self.string(&column.name);
             self.uint32(column.table_oid);
-            self.int16(i16::try_from(column.attnum).unwrap_or(0));
+            self.int16(column.attnum);
             self.uint32(column.ty.ty.oid());
             self.int16(column.ty.ty.len());
             self.int32(column.ty.typmod);

@@ -51,6 +51,7 @@ impl Binder<'_> {
             nullable: false,
             found: None,
             table_oid: None,
+            address: Vec::new(),
             scalar: false,
             lockable: Lockable::default(),
         })

@@ -4,7 +4,7 @@ use super::access::SYSTEM_COLUMN;
 use super::expr::{bool_type, or};
 use super::scope::{Clause, FromItem, Refusal, ScopeColumn, record_type};
 use super::sqlparser_span::Span;
-use super::{Binder, fold};
+use super::{Binder, fold, row_address};
 use crate::typed::tree::{Expr, ExprKind};
 use datafusion_common::ScalarValue;
 use stoa_pg::types::RecordType;
@@ -148,7 +148,7 @@ impl Binder<'_> {
     fn system_column(&mut self, name: &str, depth: usize) -> PgResult<Option<Expr>> {
         let mut found: Option<((u32, Expr), FromItem)> = None;
         for item in self.scopes[depth].items.iter().filter(|i| !i.lateral_only) {
-            let Some(column) = item.table_oid.and_then(|oid| Some((oid, self.system_column_of(name, oid)?))) else { continue };
+            let Some(column) = self.system_column_of(name, item, depth) else { continue };
             if found.is_some() {
                 return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("column reference \"{name}\" is ambiguous")));
             }
@@ -164,26 +164,35 @@ impl Binder<'_> {
     }
 
     /// A column that tables have without having been given it. Those that tell of transactions are the catalogs' alone: all rows of
-    /// these are of the change that made the catalog what it is.
-    fn system_column_of(&self, name: &str, relation: u32) -> Option<Expr> {
+    /// these are of the change that made the catalog what it is. Only `xmax` of what INSERT returns is known of other rows.
+    fn system_column_of(&self, name: &str, item: &FromItem, depth: usize) -> Option<(u32, Expr)> {
+        let relation = item.table_oid?;
         if !self.has_system_columns(relation) {
             return None;
         }
+        if let Some((of, value)) = &self.returned_xmax
+            && (name, *of, self.scopes[depth].clause) == ("xmax", relation, Clause::Returning)
+        {
+            return Some((relation, value.clone()));
+        }
         let number = match name {
-            "tableoid" => return Some(Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(relation))), SqlType::new(PgType::Oid))),
+            "tableoid" => {
+                return Some((relation, Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(relation))), SqlType::new(PgType::Oid))));
+            }
+            // What is stored is computed of values alone.
+            "ctid" if !self.scopes[depth].clause.is_of_stored_rows() => return Some((relation, row_address::address(item)?)),
             "xmin" => u32::try_from(self.ctx.catalog.version).unwrap_or(u32::MAX),
             "xmax" => 0,
             _ => return None,
         };
         let of_catalogs = relation < FIRST_USER_OID;
-        of_catalogs.then(|| Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(number))), SqlType::new(PgType::Xid)))
+        of_catalogs.then(|| (relation, Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(number))), SqlType::new(PgType::Xid))))
     }
 
-    fn has_system_columns(&self, relation: u32) -> bool {
+    pub(super) fn has_system_columns(&self, relation: u32) -> bool {
         match self.ctx.catalog.relation(relation).map(|r| &**r) {
-            Some(Relation::Table(_)) => true,
+            Some(Relation::Table(_) | Relation::Sequence(_)) => true,
             Some(Relation::View(view)) => view.materialized.is_some(),
-            Some(Relation::Sequence(_)) => false,
             None => crate::system_relations::is_table(relation),
         }
     }
@@ -218,7 +227,7 @@ impl Binder<'_> {
                 self.note_origin(origin);
                 return Ok(expr);
             }
-            if let Some((relation, expr)) = item.table_oid.and_then(|oid| Some((oid, self.system_column_of(column, oid)?))) {
+            if let Some((relation, expr)) = self.system_column_of(column, item, depth) {
                 let item = item.clone();
                 self.note_read(relation, SYSTEM_COLUMN);
                 self.note_meaning(span, &item);
@@ -274,13 +283,6 @@ impl Binder<'_> {
     /// Whether a value is the row of an item of FROM.
     pub(super) fn is_whole_row(&self, value: &Expr) -> bool {
         self.scopes.iter().flat_map(|scope| &scope.items).any(|item| whole_row(item) == *value)
-    }
-
-    pub fn note_origin(&mut self, origin: Option<(u32, u32)>) {
-        if let Some((table, column)) = origin {
-            self.note_use(table, Some(stoa_table::catalog::ColumnId(column)));
-            self.note_read(table, stoa_table::catalog::ColumnId(column));
-        }
     }
 }
 

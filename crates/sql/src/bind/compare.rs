@@ -1,9 +1,9 @@
 //! Comparisons: of values and rows, with lists, arrays and queries.
 
-use super::Binder;
 use super::expr::{and, bool_type, is_row_syntax, not, or};
 use super::resolve::can_coerce;
 use super::subscript::is_reference;
+use super::{Binder, row_address};
 use crate::typed::once::Shared;
 use crate::typed::tree::{Expr, ExprKind, OperRef, Output, Query, Rel};
 use crate::typed::walk;
@@ -52,6 +52,11 @@ impl Binder<'_> {
             E::BinaryOp { left, right, .. } => self.operator_pos(left, right),
             other => self.pos(other),
         };
+        if let (true, Some((table, l)), Some((other, r))) = (op == "=", row_address::parts(&left), row_address::parts(&right))
+            && table == other
+        {
+            return self.compare_rows(op, l.to_vec(), r.to_vec()).map_err(|e| e.at(at));
+        }
         match (left.kind, right.kind) {
             // Rows of tables are values of a type of their own, in which NULLs are equal.
             (ExprKind::Row(l), ExprKind::Row(r)) if !matches!(syntax, E::BinaryOp { left, right, .. } if is_reference(left) || is_reference(right)) => {
@@ -365,6 +370,11 @@ impl Binder<'_> {
             kind => vec![Expr::new(kind, value.ty)],
         };
         let mut query = self.bind_subquery(query)?;
+        let keys = match left_items.as_slice() {
+            [one] if op == "=" && !all => row_address::as_keys(one, &mut query, &mut || self.new_col()),
+            _ => None,
+        };
+        let left_items = keys.unwrap_or(left_items);
         self.same_width(left_items.len(), &query).map_err(|e| e.at(self.pos(syntax)))?;
         if left_items.len() > 1 && (op != "=" || all) {
             // Rows are not compared column by column: whether the comparison of both is true, for one row or for all.

@@ -587,14 +587,13 @@ impl Binder<'_> {
     }
 
     fn bind_returning_list(&mut self, items: &[ast::SelectItem]) -> PgResult<Vec<(Output, Expr)>> {
-        let targets = self.bind_targets(items)?;
+        let targets = self.bind_select_list(items)?;
         let mut out = Vec::with_capacity(targets.len());
-        for (name, expr) in targets {
+        for super::select::Target { name, expr, origin } in targets {
             if super::aggregate::has_aggregate(&expr) {
                 return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate functions are not allowed in RETURNING"));
             }
             let expr = self.resolve_unknown(expr)?;
-            let origin = self.origin_of(&expr);
             let col = self.new_col();
             out.push((Output { name, col, ty: expr.ty.clone(), origin }, expr));
         }

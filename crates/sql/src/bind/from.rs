@@ -8,8 +8,9 @@ use super::search::HIDDEN;
 use super::sqlparser_span::Span;
 use super::table_function::CallInFrom;
 use super::undeclared::refuse_typed;
-use super::{Binder, MAX_VIEWS, fold, name_parts};
+use super::{Binder, CteColumn, MAX_VIEWS, fold, name_parts, row_address};
 use crate::catalog::names::is_security_barrier;
+use crate::system_relations::{self, Definition};
 use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Rel, TableScan};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -173,16 +174,19 @@ impl Binder<'_> {
             self.note_origin(left.origin);
             self.note_origin(right.origin);
             let ty = self.common_type([&left.expr, &right.expr], "JOIN/USING")?;
+            // Either side's will do for an inner join: one that is of the type as it is, with its modifier, goes before.
+            let same = left.expr.ty.ty == right.expr.ty.ty && left.expr.ty.typmod == right.expr.ty.typmod;
+            let fits = |column: &StarColumn| same || (column.expr.ty.ty == ty && column.expr.ty.typmod == -1);
+            let of_right = kind == JoinKind::Right || (kind == JoinKind::Inner && !fits(&left) && fits(&right));
             conditions.push(self.operator("=", Some(left.expr.clone()), right.expr.clone())?);
-            let expr = match kind {
-                JoinKind::Full => {
-                    let (both, ty) = self.unify(vec![left.expr, right.expr], "JOIN/USING")?;
-                    Expr::new(ExprKind::Coalesce(both), ty)
-                }
-                JoinKind::Right => self.coerce(right.expr, &SqlType::new(ty), CastContext::Implicit)?,
-                _ => self.coerce(left.expr, &SqlType::new(ty), CastContext::Implicit)?,
+            let origin = if of_right { right.origin } else { left.origin };
+            let expr = if kind == JoinKind::Full {
+                let (both, ty) = self.unify(vec![left.expr, right.expr], "JOIN/USING")?;
+                Expr::new(ExprKind::Coalesce(both), ty)
+            } else {
+                self.coerce(if of_right { right.expr } else { left.expr }, &SqlType::new(ty), CastContext::Implicit)?
             };
-            merged.push(StarColumn { name: name.clone(), expr, item: None, origin: left.origin });
+            merged.push(StarColumn { name: name.clone(), expr, item: None, origin });
         }
         if let Some(scope) = self.scopes.last_mut() {
             let mut rest: Vec<StarColumn> = scope.star.split_off(left_star);
@@ -326,10 +330,9 @@ impl Binder<'_> {
                 self.bind_sequence(oid, &name, alias, position)
             }
             None => {
-                if let Some(columns) = crate::system_relations::columns(&schema, &relation_name) {
-                    let oid = crate::system_relations::oid(&schema, &relation_name);
+                if let Some(definition) = system_relations::find(&schema, &relation_name) {
                     no_past(version, &relation_name).map_err(|e| e.at(position))?;
-                    return self.bind_virtual(&schema, &relation_name, columns, oid, alias, name.span());
+                    return self.bind_virtual(definition, None, alias, name.span());
                 }
                 Err(self.undefined_table(&parts).at(position))
             }
@@ -421,6 +424,7 @@ impl Binder<'_> {
         self.add_score(table, &mut columns);
         let mut item = self.item_of_table(table, visible, alias)?;
         item.table_oid = Some(table.oid);
+        item.address = row_address::key_of(table, |id| columns.iter().find(|(c, _)| *c == id).map(|(_, id)| *id));
         if alias.is_none() {
             item.schema = self.schema_of(table);
         }
@@ -452,34 +456,36 @@ impl Binder<'_> {
         self.ctx.catalog.schema(table.schema).map(|s| s.name.clone())
     }
 
-    fn bind_virtual(
+    /// A system relation, of whose columns one may be hidden.
+    pub(super) fn bind_virtual(
         &mut self,
-        schema: &str,
-        name: &str,
-        columns: Vec<(String, SqlType)>,
-        oid: u32,
+        definition: &'static Definition,
+        without: Option<&str>,
         alias: Option<&ast::TableAlias>,
         place: Span,
     ) -> PgResult<Bound> {
         let position = self.pos_span(place);
+        let (schema, name, oid) = (&definition.schema, &definition.name, definition.oid);
         self.note_access(oid, stoa_table::catalog::Privileges::SELECT);
-        let mut rel_columns = Vec::with_capacity(columns.len());
-        let mut visible = Vec::with_capacity(columns.len());
-        for (i, (column, ty)) in columns.into_iter().enumerate() {
+        let mut rel_columns = Vec::with_capacity(definition.columns.len());
+        let mut visible = Vec::with_capacity(definition.columns.len());
+        for (number, (column, ty)) in (1..).zip(&definition.columns) {
             let id = self.new_col();
             rel_columns.push((id, column.clone(), ty.clone()));
-            visible.push(ScopeColumn { name: column, expr: Expr::column(id, ty), origin: Some((oid, i as u32 + 1)) });
+            if without != Some(column.as_str()) {
+                visible.push(ScopeColumn { name: column.clone(), expr: Expr::column(id, ty.clone()), origin: Some((oid, number)) });
+            }
         }
         let fields = names_of(&visible, alias);
-        let mut item = self.aliased(visible, alias, name.to_owned())?;
+        let mut item = self.aliased(visible, alias, name.clone())?;
         item.fields = fields;
         item.table_oid = Some(oid);
         if alias.is_none() {
-            item.schema = Some(schema.to_owned());
+            item.schema = Some(schema.clone());
             item.place = Some(place);
         }
         self.push_item(item, position)?;
-        Ok(Bound { rel: Rel::Virtual { schema: schema.to_owned(), name: name.to_owned(), columns: rel_columns }, lateral: false })
+        Ok(Bound { rel: Rel::Virtual { schema: schema.clone(), name: name.clone(), columns: rel_columns }, lateral: false })
     }
 
     /// `SELECT last_value FROM sequence`.
@@ -492,12 +498,13 @@ impl Binder<'_> {
         ];
         let mut rel_columns = Vec::new();
         let mut visible = Vec::new();
-        for (column, ty) in columns {
+        for ((column, ty), number) in columns.into_iter().zip(1..) {
             let id = self.new_col();
             rel_columns.push((id, column.clone(), ty.clone()));
-            visible.push(ScopeColumn { name: column, expr: Expr::column(id, ty), origin: None });
+            visible.push(ScopeColumn { name: column, expr: Expr::column(id, ty), origin: Some((oid, number)) });
         }
-        let item = self.aliased(visible, alias, name.to_owned())?;
+        let mut item = self.aliased(visible, alias, name.to_owned())?;
+        item.table_oid = Some(oid);
         self.push_item(item, position)?;
         Ok(Bound { rel: Rel::Virtual { schema: "stoa_sequence".into(), name: oid.to_string(), columns: rel_columns }, lateral: false })
     }
@@ -512,6 +519,8 @@ impl Binder<'_> {
                 self.unpopulated.get_or_insert_with(|| view.name.as_str().into());
             }
             let (scan, mut item) = self.scan_table(&table, alias)?;
+            // Its columns stay those of the table, by which indexes know them.
+            item.table_oid = Some(view.oid);
             if alias.is_none() {
                 item.alias.clone_from(&view.name);
                 item.schema = Some(schema);
@@ -601,10 +610,10 @@ impl Binder<'_> {
         let sources: Vec<ColId> = self.cte_columns(entry.id);
         let mut columns = Vec::with_capacity(entry.columns.len());
         let mut visible = Vec::with_capacity(entry.columns.len());
-        for ((name, ty), source) in entry.columns.iter().zip(sources) {
+        for (CteColumn { name, ty, origin }, source) in entry.columns.iter().zip(sources) {
             let id = self.new_col();
             columns.push((id, source, ty.clone()));
-            visible.push(ScopeColumn { name: name.clone(), expr: Expr::column(id, ty.clone()), origin: None });
+            visible.push(ScopeColumn { name: name.clone(), expr: Expr::column(id, ty.clone()), origin: *origin });
         }
         let item = FromItem { lockable: Lockable::No("a WITH query"), ..self.aliased(visible, alias, entry.name.clone())? };
         self.push_item(item, None)?;

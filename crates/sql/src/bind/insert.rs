@@ -5,12 +5,13 @@ use super::dml::{ReturnedMaps, is_default, lookup, names_any, null_of};
 use super::scope::{Clause, Scope};
 use super::updatable::Target;
 use super::{Binder, fold, name_parts};
-use crate::typed::tree::{Arbiters, ColId, Expr, Mutation, MutationKind, MutationTarget, OnConflict, Rel};
+use crate::typed::tree::{Arbiters, ColId, Expr, ExprKind, Mutation, MutationKind, MutationTarget, OnConflict, Rel, XMAX};
 use crate::typed::walk;
 use crate::typed::walk::walk_volatile;
+use datafusion_common::ScalarValue;
 use std::collections::HashMap;
 use std::sync::Arc;
-use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, SetExpr};
 use stoa_syntax::marks;
 use stoa_table::catalog::{ColumnDescriptor, ColumnId, IndexKey, Privileges, TableDescriptor};
@@ -112,7 +113,20 @@ impl Binder<'_> {
         };
         let plain = target.view.is_none() && matches!(on_conflict, OnConflict::Error | OnConflict::DoNothing { .. });
         let returned = if plain { ReturnedMaps::Written } else { ReturnedMaps::Left };
-        let (returning, returning_columns) = self.bind_returning(target, &alias, insert.returning.as_deref(), None, returned)?;
+        let xmax = match &on_conflict {
+            OnConflict::DoUpdate { .. } => Some(Expr::column(self.new_col(), SqlType::new(PgType::Xid))),
+            OnConflict::Error | OnConflict::DoNothing { .. } => {
+                Some(Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(0))), SqlType::new(PgType::Xid)))
+            }
+            // What is replaced is not looked at.
+            OnConflict::Replace { .. } => None,
+        };
+        let told = xmax.as_ref().and_then(|xmax| if let ExprKind::Column(col) = xmax.kind { Some((XMAX, col)) } else { None });
+        self.returned_xmax = xmax.map(|xmax| (table.oid, xmax));
+        let returned = self.bind_returning(target, &alias, insert.returning.as_deref(), None, returned);
+        self.returned_xmax = None;
+        let (returning, mut returning_columns) = returned?;
+        returning_columns.extend(told.filter(|told| names_any(returning.iter().flatten().map(|(_, e)| e), &[*told])));
         // What decides which row is in the way is read, and so is what DO UPDATE names of that row.
         let updates = match &on_conflict {
             OnConflict::DoUpdate { existing, assignments, condition, .. } => {

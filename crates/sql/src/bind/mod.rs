@@ -32,11 +32,13 @@ mod map_joins;
 mod map_reads;
 mod merge;
 pub mod operator_class;
+mod origin;
 pub mod outer_join;
 pub mod policy;
 mod promoted;
 pub mod query;
 pub mod resolve;
+pub mod row_address;
 pub mod scope;
 mod search;
 pub mod select;
@@ -82,9 +84,17 @@ pub struct BindContext<'a> {
 pub struct CteEntry {
     pub name: String,
     pub id: CteId,
-    pub columns: Vec<(String, SqlType)>,
+    pub columns: Vec<CteColumn>,
     /// Data-modifying without RETURNING: cannot be read.
     pub readable: bool,
+}
+
+/// A column of a CTE, as it is read.
+#[derive(Clone)]
+pub struct CteColumn {
+    pub name: String,
+    pub ty: SqlType,
+    pub origin: Option<origin::Origin>,
 }
 
 /// The state of binding one statement.
@@ -188,6 +198,8 @@ pub struct Binder<'a> {
     wants_marks: bool,
     /// See [`Bound::loads`].
     loads: bool,
+    /// In RETURNING of INSERT into a table: what `xmax` of the table's rows is.
+    returned_xmax: Option<(Oid, Expr)>,
 }
 
 /// How deep queries, subqueries and expressions may nest before 54001.
@@ -479,6 +491,7 @@ impl<'a> Binder<'a> {
             marks_rows: false,
             wants_marks: false,
             loads: false,
+            returned_xmax: None,
         }
     }
 
@@ -547,6 +560,7 @@ impl<'a> Binder<'a> {
 
     fn finish(mut self, mut body: BoundBody) -> PgResult<Bound> {
         self.apply_policies(&mut body)?;
+        origin::tell_views(self.ctx.catalog, &mut body);
         let mut bound = Bound {
             ctes: std::mem::take(&mut self.ctes),
             names_cursor: self.names_cursor,

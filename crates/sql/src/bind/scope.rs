@@ -1,6 +1,7 @@
 //! What names mean inside one query: its FROM items, the columns that `*` stands for, and what the clause allows.
 
 use super::map::stored;
+use super::row_address;
 use super::sqlparser_span::Span;
 use crate::typed::tree::{AggregateExpr, ColId, Expr, ExprKind};
 use std::collections::HashSet;
@@ -117,7 +118,7 @@ impl Clause {
 pub struct ScopeColumn {
     pub name: String,
     pub expr: Expr,
-    /// Table OID and attnum, for RowDescription.
+    /// As of [`Output`](crate::typed::tree::Output::origin).
     pub origin: Option<(u32, u32)>,
 }
 
@@ -145,6 +146,8 @@ pub struct FromItem {
     /// A column that is not NULL where that join found a row; see `Binder::marks_rows`.
     pub found: Option<ColId>,
     pub table_oid: Option<u32>,
+    /// The columns of a table's key, of which `ctid` is made.
+    pub address: Vec<Expr>,
     /// Whether a function in FROM with one scalar column: `SELECT g FROM generate_series(…) g`.
     pub scalar: bool,
     pub lockable: Lockable,
@@ -256,6 +259,7 @@ impl Scope {
             nullable: false,
             found: None,
             table_oid: Some(table.oid),
+            address: row_address::key_of(table, |id| Some(id_of(id))),
             scalar: false,
             lockable: Lockable::default(),
         });

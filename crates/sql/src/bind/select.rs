@@ -1,6 +1,7 @@
 //! One SELECT: its lists and clauses, in the order in which SQL evaluates them ([`super::select_clauses`]).
 
 use super::Binder;
+use super::origin::Origin;
 use super::scope::{Clause, Scope};
 use crate::typed::tree::{ColId, Expr, ExprKind, Query, Rel, SetExpr, SortKey, TableScan};
 use crate::typed::walk;
@@ -21,6 +22,7 @@ pub struct Tail<'q> {
 pub(super) struct Target {
     pub(super) name: String,
     pub(super) expr: Expr,
+    pub(super) origin: Option<Origin>,
 }
 
 impl Binder<'_> {
@@ -111,17 +113,6 @@ impl Binder<'_> {
             ExprKind::Column(id) if self.scope().local.contains(&id) => id,
             _ => self.new_col(),
         }
-    }
-
-    /// Which table column an expression is, for RowDescription.
-    pub fn origin_of(&self, expr: &Expr) -> Option<(u32, u32)> {
-        let ExprKind::Column(id) = expr.kind else { return None };
-        self.scope()
-            .items
-            .iter()
-            .flat_map(|i| &i.columns)
-            .find(|c| matches!(c.expr.kind, ExprKind::Column(x) if x == id))
-            .and_then(|c| c.origin)
     }
 
     /// Replaces window calls by columns.

@@ -276,12 +276,11 @@ impl Binder<'_> {
         for (target, typed) in clauses.targets.into_iter().zip(typed) {
             let untyped = (target.expr.ty.ty == PgType::Unknown && !typed).then_some(target.expr.ty.typmod);
             let expr = self.resolve_unknown(target.expr)?;
-            let origin = self.origin_of(&expr);
             let col = self.new_col();
             if let Some(place) = untyped {
                 self.untyped.insert(col, place);
             }
-            outputs.push(Output { name: target.name, col, ty: expr.ty.clone(), origin });
+            outputs.push(Output { name: target.name, col, ty: expr.ty.clone(), origin: target.origin });
             exprs.push((col, expr));
         }
         let is_sorted = sorted.is_some();

@@ -10,7 +10,7 @@ use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_syntax::ast::{self, Expr as E, SelectItem};
 
 impl Binder<'_> {
-    /// A list of named expressions, as RETURNING has it.
+    /// A list of named expressions.
     pub fn bind_targets(&mut self, items: &[SelectItem]) -> PgResult<Vec<(String, Expr)>> {
         Ok(self.bind_select_list(items)?.into_iter().map(|t| (t.name, t.expr)).collect())
     }
@@ -27,11 +27,13 @@ impl Binder<'_> {
                         ExprKind::ScalarSubquery(q) => q.outputs.first().map_or_else(|| "?column?".into(), |o| o.name.clone()),
                         _ => "?column?".into(),
                     });
-                    out.push(Target { name, expr });
+                    let origin = self.origin_of_item(e, &expr);
+                    out.push(Target { name, expr, origin });
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
                     let bound = self.bind_expr(expr)?;
-                    out.push(Target { name: fold(alias), expr: bound });
+                    let origin = self.origin_of_item(expr, &bound);
+                    out.push(Target { name: fold(alias), expr: bound, origin });
                 }
                 SelectItem::Wildcard(options) => {
                     let stars: Vec<_> =
@@ -45,7 +47,7 @@ impl Binder<'_> {
                     self.stars.push((options.wildcard_token.0.span, names));
                     for star in stars {
                         self.note_origin(star.origin);
-                        out.push(Target { name: star.name, expr: star.expr });
+                        out.push(self.target_of(star.name, star.expr));
                     }
                 }
                 SelectItem::QualifiedWildcard(kind, options) => match kind {
@@ -74,7 +76,7 @@ impl Binder<'_> {
                                 self.stars.push((options.wildcard_token.0.span, names));
                                 for column in columns {
                                     self.note_origin(column.origin);
-                                    out.push(Target { name: column.name, expr: column.expr });
+                                    out.push(self.target_of(column.name, column.expr));
                                 }
                             }
                             None => {
@@ -105,6 +107,11 @@ impl Binder<'_> {
         Ok(out)
     }
 
+    fn target_of(&self, name: String, expr: Expr) -> Target {
+        let origin = self.origin_of(&expr);
+        Target { name, expr, origin }
+    }
+
     /// Adds what `(row).*` stands for, if this is one.
     fn expand_access(&mut self, e: &E, out: &mut Vec<Target>) -> PgResult<bool> {
         let Some(fields) = self.expanded(e)? else { return Ok(false) };
@@ -115,7 +122,7 @@ impl Binder<'_> {
             let names = fields.iter().map(|(name, _)| field_expr(root, way, name)).collect();
             self.stars.push((span, names));
         }
-        out.extend(fields.into_iter().map(|(name, expr)| Target { name, expr }));
+        out.extend(fields.into_iter().map(|(name, expr)| self.target_of(name, expr)));
         Ok(true)
     }
 
@@ -152,7 +159,8 @@ impl Binder<'_> {
     /// `(record).*`
     fn expand_record(&mut self, root: &E, out: &mut Vec<Target>) -> PgResult<()> {
         let value = self.bind_expr(root)?;
-        out.extend(self.fields_of(value, root)?.into_iter().map(|(name, expr)| Target { name, expr }));
+        let fields = self.fields_of(value, root)?;
+        out.extend(fields.into_iter().map(|(name, expr)| self.target_of(name, expr)));
         Ok(())
     }
 

@@ -60,6 +60,16 @@ impl Binder<'_> {
     }
 }
 
+/// How many `[]` a type is written with, if others than one for an array.
+#[must_use]
+pub fn declared_dimensions(data_type: &DataType) -> Option<u16> {
+    let (mut count, mut inner) = (0_u16, data_type);
+    while let DataType::Array(ArrayElemTypeDef::SquareBracket(element, _)) = inner {
+        (count, inner) = (count.saturating_add(1), element);
+    }
+    (count > 1).then_some(count)
+}
+
 /// The type that a syntax node names.
 ///
 /// # Errors

@@ -73,6 +73,7 @@ impl ViewTarget {
             nullable: false,
             found: None,
             table_oid: Some(self.oid),
+            address: Vec::new(),
             scalar: false,
             lockable: Lockable::default(),
         }

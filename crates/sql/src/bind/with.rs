@@ -2,7 +2,7 @@
 
 use super::query::Branch;
 use super::select::Tail;
-use super::{Binder, CteEntry, fold};
+use super::{Binder, CteColumn, CteEntry, fold};
 use crate::typed::sorted::{of_key, sorted_input};
 use crate::typed::tree::{Bound, BoundBody, ColId, Cte, CteBody, CteId, Expr, Output, Query, Rel, SetOp, SortKey};
 use crate::typed::walk;
@@ -66,10 +66,10 @@ impl Binder<'_> {
                 }
                 // Outside, the hidden columns have their names; what is behind them is not shown.
                 if let Some(entry) = self.cte_scope.last_mut() {
-                    let plain = entry.columns.iter().take_while(|(n, _)| !n.starts_with(super::search::HIDDEN)).count();
+                    let plain = entry.columns.iter().take_while(|c| !c.name.starts_with(super::search::HIDDEN)).count();
                     entry.columns.truncate(plain + outside.len());
-                    for ((shown, _), outside) in entry.columns.iter_mut().skip(plain).zip(outside) {
-                        *shown = outside;
+                    for (shown, outside) in entry.columns.iter_mut().skip(plain).zip(outside) {
+                        shown.name = outside;
                     }
                 }
                 continue;
@@ -95,7 +95,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn cte_names(&self, alias: &ast::TableAlias, outputs: &[Output]) -> PgResult<Vec<(String, SqlType)>> {
+    fn cte_names(&self, alias: &ast::TableAlias, outputs: &[Output]) -> PgResult<Vec<CteColumn>> {
         if alias.columns.len() > outputs.len() {
             return Err(PgError::new(
                 SqlState::INVALID_COLUMN_REFERENCE,
@@ -110,7 +110,11 @@ impl Binder<'_> {
         Ok(outputs
             .iter()
             .enumerate()
-            .map(|(i, o)| (alias.columns.get(i).map_or_else(|| o.name.clone(), |c| fold(&c.name)), o.ty.clone()))
+            .map(|(i, o)| CteColumn {
+                name: alias.columns.get(i).map_or_else(|| o.name.clone(), |c| fold(&c.name)),
+                ty: o.ty.clone(),
+                origin: o.origin,
+            })
             .collect())
     }
 
@@ -168,7 +172,8 @@ impl Binder<'_> {
                 (c, t)
             })
             .collect();
-        let visible: Vec<(String, SqlType)> = visible.into_iter().zip(&columns).map(|((n, _), (_, t))| (n, t.clone())).collect();
+        let named = visible.into_iter().zip(&columns);
+        let visible: Vec<CteColumn> = named.map(|(c, (_, ty))| CteColumn { name: c.name, ty: ty.clone(), origin: None }).collect();
         self.cte_scope.push(CteEntry { name: name.clone(), id, columns: visible.clone(), readable: true });
         self.recursing.push((id, columns.iter().map(|(c, _)| *c).collect()));
         let first_of_step = self.ctes.len();

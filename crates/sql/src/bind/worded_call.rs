@@ -4,6 +4,7 @@ use super::Binder;
 use super::expr::not;
 use super::literal::unknown;
 use crate::typed::tree::{Expr, ExprKind};
+use crate::typed::worded::in_words;
 use datafusion_common::ScalarValue;
 use stoa_pg::registry::CastContext;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
@@ -25,19 +26,19 @@ impl Binder<'_> {
             E::AtTimeZone { timestamp, time_zone } => {
                 let value = self.bind_expr(timestamp)?;
                 let zone = self.bind_expr(time_zone)?;
-                self.call("timezone", vec![zone, value]).map_err(|e| e.at(self.pos(syntax)))
+                self.call("timezone", vec![zone, value]).map(in_words).map_err(|e| e.at(self.pos(syntax)))
             }
             E::Extract { field, expr, .. } => {
                 let name = field.to_string();
                 let name = name.trim_matches(['"', '\'']).to_lowercase();
                 let value = self.bind_expr(expr)?;
-                self.call("extract", vec![unknown(&name), value]).map_err(|e| e.at(self.pos(expr.as_ref())))
+                self.call("extract", vec![unknown(&name), value]).map(in_words).map_err(|e| e.at(self.pos(expr.as_ref())))
             }
             E::Ceil { expr, field } => self.rounding("ceil", expr, field, syntax),
             E::Floor { expr, field } => self.rounding("floor", expr, field, syntax),
             E::Position { expr, r#in } => {
                 let (what, string) = (self.bind_expr(expr)?, self.bind_expr(r#in)?);
-                self.call("position", vec![string, what]).map_err(|e| e.at(self.pos(syntax)))
+                self.call("position", vec![string, what]).map(in_words).map_err(|e| e.at(self.pos(syntax)))
             }
             E::Substring { expr, substring_from, substring_for, .. } => {
                 let mut args = vec![self.bind_expr(expr)?];
@@ -57,7 +58,7 @@ impl Binder<'_> {
                     }
                     (None, None) => {}
                 }
-                self.call("substring", args).map_err(|e| e.at(self.pos(syntax)))
+                self.call("substring", args).map(in_words).map_err(|e| e.at(self.pos(syntax)))
             }
             E::Trim { trim_where, trim_what, expr, trim_characters } => {
                 let name = match trim_where {
@@ -72,14 +73,14 @@ impl Binder<'_> {
                 for extra in trim_characters.iter().flatten() {
                     args.push(self.bind_expr(extra)?);
                 }
-                self.call(name, args).map_err(|e| e.at(self.pos(syntax)))
+                self.call(name, args).map(in_words).map_err(|e| e.at(self.pos(syntax)))
             }
             E::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
                 let mut args = vec![self.bind_expr(expr)?, self.bind_expr(overlay_what)?, self.bind_expr(overlay_from)?];
                 if let Some(length) = overlay_for {
                     args.push(self.bind_expr(length)?);
                 }
-                self.call("overlay", args).map_err(|e| e.at(self.pos(syntax)))
+                self.call("overlay", args).map(in_words).map_err(|e| e.at(self.pos(syntax)))
             }
             E::IsNormalized { expr, form, negated } => {
                 let value = self.bind_expr(expr)?;

@@ -7,6 +7,7 @@ use crate::typed::barrier::MATCH_FUNCTION;
 use crate::typed::match_config::MatchConfig;
 use crate::typed::once::written;
 use crate::typed::tree::{ColId, Expr, ExprKind};
+use crate::typed::worded::is_worded;
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{Func, Registry};
@@ -279,7 +280,10 @@ impl Deparser<'_> {
                 format!("{}({})", quote_name(func.0.name), list.join(", "))
             }
             ExprKind::Func { func, args } if self.pretty && func.0.name == MATCH_FUNCTION => self.matching(func.0.name, args)?,
-            ExprKind::Func { func, args } => self.function(func.0.name, args)?,
+            ExprKind::Func { func, args } => {
+                let worded = if is_worded(&func.0) { self.worded(func.0.name, args)? } else { None };
+                worded.map_or_else(|| self.function(func.0.name, args), Ok)?
+            }
             ExprKind::Oper { oper, args } => {
                 let text = match args.as_slice() {
                     [one] => format!("{} {}", oper.0.name, self.operand(expr, one, false)?),
@@ -539,24 +543,46 @@ impl Deparser<'_> {
     }
 
     fn function(&self, name: &str, args: &[Expr]) -> PgResult<String> {
-        match (name, args) {
-            ("extract", [Expr { kind: ExprKind::Const(field), .. }, source]) => {
-                if let Some(Some(field)) = field.try_as_str() {
-                    return Ok(format!("EXTRACT({field} FROM {})", self.expr(source)?));
-                }
-            }
-            ("timezone", [zone, time]) => {
-                let text = format!("{} AT TIME ZONE {}", self.simple(time)?, self.simple(zone)?);
-                return Ok(format!("({text})"));
-            }
-            ("current_user" | "session_user", []) => return Ok(name.to_uppercase()),
-            // What is stored must be read by the parser, which knows fewer forms than are shown.
-            ("position", [string, part]) if self.oids => return Ok(format!("strpos({}, {})", self.expr(string)?, self.expr(part)?)),
-            ("position", [string, part]) => return Ok(format!("POSITION(({}) IN ({}))", self.expr(part)?, self.expr(string)?)),
-            ("btrim", [one]) if !self.oids => return Ok(format!("TRIM(BOTH FROM {})", self.expr(one)?)),
-            _ => {}
+        if args.is_empty() && matches!(name, "current_user" | "session_user") {
+            return Ok(name.to_uppercase());
         }
         Ok(format!("{}({})", quote_name(name), self.list(args)?))
+    }
+
+    /// A call that was written with words, as PostgreSQL prints it; `None` for one that is printed as others are all the same.
+    fn worded(&self, name: &str, args: &[Expr]) -> PgResult<Option<String>> {
+        let is_number = |e: &Expr| e.ty.ty == PgType::Int4;
+        Ok(Some(match (name, args) {
+            ("extract", [Expr { kind: ExprKind::Const(field), .. }, source]) => match field.try_as_str() {
+                Some(Some(field)) => format!("EXTRACT({field} FROM {})", self.expr(source)?),
+                _ => return Ok(None),
+            },
+            ("timezone", [zone, time]) => format!("({} AT TIME ZONE {})", self.simple(time)?, self.simple(zone)?),
+            ("position", [string, part]) => format!("POSITION(({}) IN ({}))", self.expr(part)?, self.expr(string)?),
+            ("substring", [string, from]) if is_number(from) => format!("SUBSTRING({} FROM {})", self.expr(string)?, self.expr(from)?),
+            ("substring", [string, from, length]) if is_number(from) => {
+                format!("SUBSTRING({} FROM {} FOR {})", self.expr(string)?, self.expr(from)?, self.expr(length)?)
+            }
+            ("substring", [string, pattern, escape]) => {
+                format!("SUBSTRING({} SIMILAR {} ESCAPE {})", self.expr(string)?, self.expr(pattern)?, self.expr(escape)?)
+            }
+            ("btrim" | "ltrim" | "rtrim", [string, characters @ ..]) => {
+                let side = match name {
+                    "ltrim" => "LEADING",
+                    "rtrim" => "TRAILING",
+                    _ => "BOTH",
+                };
+                let characters = characters.first().map(|characters| self.expr(characters)).transpose()?;
+                let characters = characters.map_or_else(String::new, |characters| format!(" {characters}"));
+                format!("TRIM({side}{characters} FROM {})", self.expr(string)?)
+            }
+            ("overlay", [string, by, from, length @ ..]) => {
+                let length = length.first().map(|length| self.expr(length)).transpose()?;
+                let length = length.map_or_else(String::new, |length| format!(" FOR {length}"));
+                format!("OVERLAY({} PLACING {} FROM {}{length})", self.expr(string)?, self.expr(by)?, self.expr(from)?)
+            }
+            _ => return Ok(None),
+        }))
     }
 }
 

@@ -15,11 +15,11 @@ use arrow::array::{ArrayRef, StringViewArray, StructArray};
 use arrow::datatypes::DataType;
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
-use stoa_pg::registry::{Func, FuncKind, Registry};
-use stoa_pg::type_functions;
+use stoa_pg::registry::{Func, FuncKind, Registry, Volatility};
 use stoa_pg::types::format_type;
 use stoa_pg::values::object::{ROW_TYPE, ROW_TYPE_NAME};
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_pg::{collation, type_functions};
 use stoa_table::TableId;
 use stoa_table::catalog::policy::hides_rows;
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, GIN_METHOD, Oid, Relation};
@@ -222,11 +222,14 @@ fn definitions(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlTyp
         | "pg_get_statisticsobjdef"
         | "pg_get_statisticsobjdef_columns"
         | "pg_get_function_sqlbody"
-        | "pg_get_function_arg_default"
-        | "pg_get_functiondef" => text(None),
+        | "pg_get_function_arg_default" => text(None),
+        "pg_get_functiondef" => match args.oid(0) {
+            Some(oid) => text(function_definition(oid)?),
+            None => text(None),
+        },
         "pg_get_statisticsobjdef_expressions" => null(result),
         "pg_get_function_arguments" | "pg_get_function_identity_arguments" => {
-            text(args.oid(0).and_then(function_by_oid).map(|f| arguments(f)))
+            text(args.oid(0).and_then(function_by_oid).map(|f| arguments(f, function == "pg_get_function_arguments")))
         }
         "pg_get_function_result" => text(args.oid(0).and_then(function_by_oid).map(|f| {
             let set = if f.returns_set { "SETOF " } else { "" };
@@ -239,7 +242,11 @@ fn definitions(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlTyp
         }
         "pg_get_replica_identity_index" => {
             let table = args.oid(0).and_then(|oid| catalog.table(oid));
-            oid_value(table.and_then(|t| t.primary_key.as_ref()).map(|k| k.oid | PRIMARY_INDEX_BIT))
+            oid_value(table.and_then(|t| {
+                let key = t.primary_key.as_ref().filter(|key| t.replica_identity.is_default() || t.is_replica_identity(key.oid));
+                let index = t.indexes.iter().map(|index| index.oid).find(|oid| t.is_replica_identity(*oid));
+                key.map(|key| key.oid | PRIMARY_INDEX_BIT).or(index)
+            }))
         }
         "pg_describe_object" => {
             let (Some(class), Some(object)) = (args.oid(0), args.oid(1)) else { return text(None) };
@@ -295,12 +302,12 @@ fn identity(o: &Objects<'_>, class: Oid, object: Oid, column: i64) -> Option<[Op
         }
         PG_TYPE => {
             let ty = PgType::from_oid(object)?;
-            Some([Some("type".into()), Some("pg_catalog".into()), Some(ty.name()), Some(format_type(&ty, -1))])
+            Some([Some("type".into()), Some("pg_catalog".into()), Some(ty.name()), Some(qualified_type(&ty))])
         }
         PG_PROC => {
             let func = function_by_oid(object)?;
             let kind = if matches!(func.kind, FuncKind::Aggregate(_) | FuncKind::NativeAggregate(_)) { "aggregate" } else { "function" };
-            let types: Vec<String> = func.declared_args().map(|ty| format_type(&ty, -1)).collect();
+            let types: Vec<String> = func.declared_args().map(|ty| qualified_type(&ty)).collect();
             let whole = format!("pg_catalog.{}({})", quote_name(func.name), types.join(","));
             Some([Some(kind.into()), Some("pg_catalog".into()), None, Some(whole)])
         }
@@ -339,11 +346,9 @@ fn comments(o: &Objects<'_>, function: &str, args: &Args<'_>, _: &SqlType) -> An
 fn properties(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlType) -> Answer {
     let catalog = o.catalog;
     match function {
-        "pg_relation_filenode" => oid_value(args.oid(0).and_then(|oid| storage(catalog, oid).first().map(|t| t.0))),
+        // Rows have no place in a file, which those who find one take for granted.
+        "pg_relation_filenode" | "pg_filenode_relation" => oid_value(None),
         "pg_relation_filepath" => text(args.oid(0).and_then(|oid| storage(catalog, oid).first().map(|t| format!("table/{}", t.0)))),
-        "pg_filenode_relation" => oid_value(args.oid(1).and_then(|node| {
-            catalog.relations().find(|r| stoa_table::catalog::store::storage_of(r).contains(&TableId(node))).map(|r| r.oid())
-        })),
         "pg_relation_is_publishable" => truth(false),
         "pg_relation_is_updatable" => {
             let Some(oid) = args.oid(0) else { return null(result) };
@@ -382,16 +387,17 @@ fn visibility(o: &Objects<'_>, function: &str, args: &Args<'_>, _: &SqlType) -> 
         "pg_function_is_visible" => {
             truth(args.oid(0).filter(|oid| function_by_oid(*oid).is_some() || type_functions::by_oid(*oid).is_some()).map(|_| true))
         }
-        "pg_operator_is_visible"
-        | "pg_opclass_is_visible"
-        | "pg_opfamily_is_visible"
-        | "pg_collation_is_visible"
-        | "pg_conversion_is_visible"
-        | "pg_ts_config_is_visible"
+        "pg_operator_is_visible" => {
+            truth(args.oid(0).filter(|oid| Registry::get().all_operators().any(|oper| oper.oid == *oid)).map(|_| true))
+        }
+        "pg_collation_is_visible" => truth(args.oid(0).and_then(collation::by_oid).map(|_| true)),
+        "pg_opclass_is_visible" | "pg_opfamily_is_visible" | "pg_ts_config_is_visible" => truth(args.oid(0).map(|_| true)),
+        // There are none.
+        "pg_conversion_is_visible"
         | "pg_ts_dict_is_visible"
         | "pg_ts_parser_is_visible"
-        | "pg_ts_template_is_visible" => truth(args.oid(0).map(|_| true)),
-        "pg_statistics_obj_is_visible" => truth(None),
+        | "pg_ts_template_is_visible"
+        | "pg_statistics_obj_is_visible" => truth(None),
         _ => Ok(None),
     }
 }
@@ -508,15 +514,84 @@ fn function_by_oid(oid: Oid) -> Option<&'static Arc<Func>> {
     Registry::get().all_functions().find(|f| f.oid == oid)
 }
 
-fn arguments(func: &Func) -> String {
+/// A type by its schema, unless SQL has a name of its own for it, as PostgreSQL's `format_type_be_qualified`.
+fn qualified_type(ty: &PgType) -> String {
+    let shown = format_type(ty, -1);
+    let element = ty.element().unwrap_or_else(|| ty.clone());
+    let of_sql = matches!(
+        element,
+        PgType::Bool
+            | PgType::Int2
+            | PgType::Int4
+            | PgType::Int8
+            | PgType::Float4
+            | PgType::Float8
+            | PgType::Numeric
+            | PgType::Bpchar
+            | PgType::Varchar
+            | PgType::Bit
+            | PgType::Varbit
+            | PgType::Time
+            | PgType::Timetz
+            | PgType::Timestamp
+            | PgType::Timestamptz
+            | PgType::Interval
+    );
+    if of_sql && !matches!(ty, PgType::Int2Vector | PgType::OidVector) { shown } else { format!("pg_catalog.{shown}") }
+}
+
+/// `pg_get_functiondef`, of what the catalog says of a function: the body is its name.
+///
+/// # Errors
+/// 42809 for an aggregate.
+fn function_definition(oid: Oid) -> PgResult<Option<String>> {
+    let (name, arguments, result, window, volatility, strict) = match (function_by_oid(oid), type_functions::by_oid(oid)) {
+        (Some(f), _) => {
+            if matches!(f.kind, FuncKind::Aggregate(_) | FuncKind::NativeAggregate(_)) {
+                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is an aggregate function", f.name)));
+            }
+            let volatility = match f.volatility {
+                Volatility::Immutable => "i",
+                Volatility::Stable => "s",
+                Volatility::Volatile => "v",
+            };
+            let set = if f.returns_set { "SETOF " } else { "" };
+            let result = format!("{set}{}", format_type(&f.ret, -1));
+            (f.name, arguments(f, true), result, matches!(f.kind, FuncKind::Window(_)), volatility, f.strict)
+        }
+        (None, Some(f)) => {
+            let shown = |oid: &u32| PgType::from_oid(*oid).map_or_else(|| "-".to_owned(), |ty| format_type(&ty, -1));
+            let arguments: Vec<String> = f.args.iter().map(shown).collect();
+            (f.name, arguments.join(", "), shown(&f.ret), false, f.volatility, f.strict)
+        }
+        (None, None) => return Ok(None),
+    };
+    let schema = if name.starts_with("_pg_") { "information_schema" } else { "pg_catalog" };
+    let words = [
+        (window, " WINDOW"),
+        (volatility == "i", " IMMUTABLE"),
+        (volatility == "s", " STABLE"),
+        (true, " PARALLEL SAFE"),
+        (strict, " STRICT"),
+    ];
+    let words: String = words.into_iter().filter(|(holds, _)| *holds).map(|(_, word)| word).collect();
+    let head = format!("CREATE OR REPLACE FUNCTION {schema}.{}({arguments})\n RETURNS {result}\n LANGUAGE internal\n", quote_name(name));
+    Ok(Some(format!("{head}{words}\nAS $function${name}$function$\n")))
+}
+
+/// The list of a function's arguments, with what is taken for those that are left out if `defaults`.
+fn arguments(func: &Func, defaults: bool) -> String {
     let last = func.args.len().saturating_sub(1);
+    let required = func.args.len().saturating_sub(func.defaults.len());
     let args: Vec<String> = func
         .declared_args()
         .enumerate()
         .map(|(i, ty)| {
             let variadic = if func.variadic && i == last { "VARIADIC " } else { "" };
             let name = func.arg_names.get(i).map_or_else(String::new, |n| format!("{n} "));
-            format!("{variadic}{name}{}", format_type(&ty, -1))
+            let default = i.checked_sub(required).and_then(|at| func.defaults.get(at)).filter(|_| defaults);
+            let default = default.map_or_else(String::new, |text| format!(" DEFAULT {text}"));
+            format!("{variadic}{name}{}{default}", format_type(&ty, -1))
         })
         .collect();
     args.join(", ")

@@ -14,11 +14,13 @@ pub mod view_shown;
 pub mod view_text;
 pub mod written_time;
 
+use crate::bind::collation::{of_descriptor, of_expr};
 use crate::bind::scope::Clause;
 use crate::bind::{BindContext, bind_stored_expr};
 use crate::catalog::deparse::{Deparser, quote_name};
 use crate::catalog::names::{class_name, primary_index, qualified, shown_relation};
 use crate::typed::tree::{ColId, Expr, ExprKind};
+use stoa_pg::collation::named;
 use stoa_pg::{EvalContext, PgResult};
 use stoa_syntax::ast;
 use stoa_table::catalog::{
@@ -91,15 +93,24 @@ impl Definitions<'_> {
     }
 
     fn print(&self, table: Option<&TableDescriptor>, text: &str, pretty: bool) -> PgResult<String> {
-        let expr = self.bind(table, text)?;
         let column = |id: ColId| table.map_or_else(|| "?".into(), |t| column_name(t, ColumnId(id.0)));
-        Deparser { eval: self.eval, column: &column, pretty, oids: false }.expr(&expr)
+        let deparser = Deparser { eval: self.eval, column: &column, pretty, oids: false };
+        // Those of an index are a list.
+        if let Ok(ast::Expr::Tuple(list)) = stoa_syntax::parse_expression(&format!("({text})")) {
+            let shown = list.iter().map(|syntax| deparser.expr(&self.bind_syntax(table, text, syntax)?));
+            return Ok(shown.collect::<PgResult<Vec<_>>>()?.join(", "));
+        }
+        deparser.expr(&self.bind(table, text)?)
     }
 
     fn bind(&self, table: Option<&TableDescriptor>, text: &str) -> PgResult<Expr> {
         let syntax = stoa_syntax::parse_expression(text).map_err(crate::bind::syntax_error)?;
+        self.bind_syntax(table, text, &syntax)
+    }
+
+    fn bind_syntax(&self, table: Option<&TableDescriptor>, text: &str, syntax: &ast::Expr) -> PgResult<Expr> {
         let context = BindContext { catalog: self.catalog, search_path: self.path, eval: self.eval, param_types: &[], text };
-        bind_stored_expr(&context, table, Clause::Check, &syntax, None)
+        bind_stored_expr(&context, table, Clause::Check, syntax, None)
     }
 
     /// What statements name when they mean a table: the materialized view whose rows it holds, or itself.
@@ -263,16 +274,26 @@ impl Definitions<'_> {
         let Some(part) = index.parts.get(n) else {
             return index.include.get(n - index.parts.len()).map(|id| column_name(table, *id));
         };
+        let mut own = 0;
         let mut out = match &part.key {
-            IndexKey::Column(id) => column_name(table, *id),
+            IndexKey::Column(id) => {
+                own = table.column(*id).map_or(0, of_descriptor);
+                column_name(table, *id)
+            }
             IndexKey::Expr(text) => {
+                if part.collation.is_some() {
+                    own = self.bind(Some(table), text).map_or(0, |bound| of_expr(table, &bound));
+                }
                 let shown = self.expr(Some(table), text, pretty);
                 let call = stoa_syntax::parse_expression(text).is_ok_and(|e| matches!(e, ast::Expr::Function(_)))
                     || self.bind(Some(table), text).is_ok_and(|e| matches!(e.kind, ExprKind::Func { .. }));
-                if call { shown } else { format!("({shown})") }
+                if call && !shown.starts_with('(') { shown } else { format!("({shown})") }
             }
         };
         if order {
+            if let Some(said) = part.collation.as_ref().filter(|said| named(said).is_some_and(|named| named.oid != own)) {
+                out.push_str(&format!(" COLLATE {}", quote_name(said)));
+            }
             if let Some(class) = &part.class {
                 out.push(' ');
                 out.push_str(class);

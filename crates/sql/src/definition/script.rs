@@ -14,7 +14,7 @@ use stoa_table::access::explain;
 use stoa_table::catalog::store::built_in_schemas;
 use stoa_table::catalog::{
     CELLS, CatalogSnapshot, ColumnDescriptor, ColumnId, ConstraintName, FIRST_USER_OID, FamilyDescriptor, KeyPart, Mapping, Oid,
-    PG_CATALOG_OID, PUBLIC_OID, Relation, SchemaDescriptor, SequenceDescriptor, TableDescriptor, ViewDescriptor,
+    PG_CATALOG_OID, PUBLIC_OID, Relation, ReplicaIdentity, SchemaDescriptor, SequenceDescriptor, TableDescriptor, ViewDescriptor,
 };
 use stoa_table::raw::{SNAPSHOTS, snapshot_of};
 use stoa_table::row::KeyCodec;
@@ -415,7 +415,27 @@ impl Writer<'_> {
             let (name, column) = (self.name(table.oid)?, quote_name(&column.name));
             out.push(format!("ALTER TABLE {name} ALTER COLUMN {column} SET ({});", options.join(", ")));
         }
+        out.extend(self.replica_identity(table)?);
         Ok(())
+    }
+
+    fn replica_identity(&self, table: &TableDescriptor) -> PgResult<Option<String>> {
+        let what = match table.replica_identity {
+            ReplicaIdentity::Default => return Ok(None),
+            ReplicaIdentity::Nothing => "NOTHING".to_owned(),
+            ReplicaIdentity::Full => "FULL".to_owned(),
+            ReplicaIdentity::Index(oid) => {
+                let key = table.primary_key.as_ref().filter(|key| key.oid == oid).map(|key| &key.name);
+                match key.or_else(|| table.indexes.iter().find(|index| index.oid == oid).map(|index| &index.name)) {
+                    Some(name) => format!("USING INDEX {}", quote_name(name)),
+                    // An index that was dropped leaves nothing.
+                    None => "NOTHING".to_owned(),
+                }
+            }
+        };
+        let view = self.catalog.view_of_rows(table.oid);
+        let (kind, name) = view.map_or(("TABLE", table.oid), |view| ("MATERIALIZED VIEW", view.oid));
+        Ok(Some(format!("ALTER {kind} {} REPLICA IDENTITY {what};", self.name(name)?)))
     }
 
     fn add_constraint(&self, table: &TableDescriptor, name: &ConstraintName, constraint: &Constraint<'_>) -> PgResult<String> {

@@ -1,7 +1,7 @@
 //! The typed tree, and what its expressions mean: kernels, constants, errors that may be raised, DataFusion's expressions of them.
 //!
 //! The binder makes the tree; planning, writing and the search for words read it. Nothing here looks at a catalog or runs a plan.
-//! Reading order: [`tree`] → [`children`] → [`walk`] → [`lost`] → [`kernel`] → [`constant`] → [`udf`] → [`raises`] → [`guard`] → [`barrier`] → [`match_config`] → [`expr`] → [`evaluator`].
+//! Reading order: [`tree`] → [`children`] → [`walk`] → [`lost`] → [`kernel`] → [`constant`] → [`udf`] → [`raises`] → [`guard`] → [`barrier`] → [`match_config`] → [`worded`] → [`expr`] → [`evaluator`].
 
 pub mod barrier;
 pub mod branches;
@@ -23,6 +23,7 @@ pub mod tree;
 pub mod udf;
 pub mod volatility;
 pub mod walk;
+pub mod worded;
 
 pub use error::from_datafusion;
 use tree::ColId;

@@ -503,7 +503,8 @@ pub struct Output {
     pub name: String,
     pub col: ColId,
     pub ty: SqlType,
-    /// The table column that it is, for RowDescription: table OID and attnum.
+    /// The column that it is, for RowDescription: the relation's OID and the column's number; 0 is the whole row, and numbers of system
+    /// columns, which are negative, are here in two's complement.
     pub origin: Option<(u32, u32)>,
 }
 
@@ -602,6 +603,9 @@ pub enum MutationKind {
         arms: Vec<MergeArm>,
     },
 }
+
+/// The column of `returning_columns` that tells which transaction has updated a row in place of inserting it; 0 of one that is new.
+pub const XMAX: ColumnId = ColumnId(u32::MAX);
 
 /// A statement that changes rows of one table: a query yields the rows, and this node writes them.
 #[derive(Clone, PartialEq, Debug)]

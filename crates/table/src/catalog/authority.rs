@@ -434,6 +434,9 @@ impl Authority {
 
 /// Relations of the system that not everybody may read: passwords, samples of values, files of the server.
 const SECRET_RELATIONS: [Oid; 12] = [1260, 1418, 2613, 2619, 3429, 6100, 12005, 12110, 12114, 12118, 12130, 12332];
+/// Those on which PostgreSQL's script of `information_schema` grants nothing, so that they have no list: what foreign tables are made of,
+/// `sql_parts`, `transforms`.
+const UNGRANTED_RELATIONS: [Oid; 7] = [13401, 13430, 13498, 13507, 13519, 13532, 13545];
 /// Those that who may see statistics may read.
 const STATISTICS_RELATIONS: [Oid; 2] = [12134, 12138];
 /// `pg_settings`, which PostgreSQL lets everybody update: it is SET by another name.
@@ -441,6 +444,9 @@ const SETTINGS_RELATION: Oid = 12104;
 
 /// The rights of a relation of the system.
 fn system_relation_rights(oid: Oid) -> Rights {
+    if UNGRANTED_RELATIONS.contains(&oid) {
+        return Rights::of(FIRST_SUPERUSER);
+    }
     let item = |grantee, privileges| AclItem { grantee, grantor: FIRST_SUPERUSER, privileges, options: Privileges::NONE };
     let mut acl = vec![item(FIRST_SUPERUSER, ObjectClass::Table.all())];
     if STATISTICS_RELATIONS.contains(&oid) {

@@ -5,6 +5,7 @@
 
 use super::mapping::{CELLS, LOCATION, Mapping};
 use super::policy::RowSecurity;
+use super::replica::ReplicaIdentity;
 use serde::{Deserialize, Serialize};
 use stoa_encoding::keyside::raw::delimited_in_order;
 use stoa_pg::items::Class;
@@ -127,6 +128,8 @@ pub struct TableDescriptor {
     /// The column of maps whose entries are the columns that statements name and the table does not declare.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dynamic: Option<ColumnId>,
+    #[serde(default, skip_serializing_if = "ReplicaIdentity::is_default")]
+    pub replica_identity: ReplicaIdentity,
 }
 
 /// From when stored timestamps count.
@@ -180,6 +183,9 @@ pub struct ColumnDescriptor {
     /// The collation that COLLATE said, if another than the type's own: to be shown; the order is the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collation: Option<String>,
+    /// How many `[]` the declaration says, if others than one for an array: to be shown. What a query or LIKE says of a column has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dims: Option<u16>,
     /// Of a column that is, or was, in a family with plain values: what its cells are called. It stays when the column is renamed, and when it is
     /// dropped, as long as there may be cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -445,6 +451,9 @@ pub struct IndexPart {
     /// The operator class, where it is not the type's own: of btree indexes to be shown, as the order is the same.
     #[serde(default)]
     pub class: Option<String>,
+    /// The collation, if another than the column's, or than that of the expression's type: to be shown, as the order is the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collation: Option<String>,
     pub descending: bool,
     pub nulls_first: bool,
 }
@@ -508,6 +517,9 @@ pub struct ViewColumn {
     /// SQL text of the default that rows inserted through the view get, before the table's.
     #[serde(default)]
     pub default: Option<String>,
+    /// The collation, if another than the type's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collation: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -565,8 +577,15 @@ impl ColumnDescriptor {
             words: Vec::new(),
             entries: None,
             collation: None,
+            dims: None,
             qualifier: None,
         }
+    }
+
+    /// `attndims`: how many dimensions are declared; values have what they have.
+    #[must_use]
+    pub fn dimensions(&self) -> u16 {
+        self.dims.unwrap_or_else(|| u16::from(matches!(self.ty.ty, PgType::Array(_))))
     }
 
     /// Whether values are maps, whose entries lie in a table of their own.

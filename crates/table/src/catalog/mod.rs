@@ -1,6 +1,6 @@
 //! What exists: databases, schemas, tables, indexes, views, sequences, roles and their rights; kept in the store, seen as immutable snapshots.
 //!
-//! Reading order: [`descriptor`] → [`mapping`] → [`role`] → [`acl`] → [`database`] → [`authority`] → [`policy`] → [`dropped`] → [`snapshot`] →
+//! Reading order: [`descriptor`] → [`mapping`] → [`role`] → [`acl`] → [`database`] → [`authority`] → [`policy`] → [`replica`] → [`dropped`] → [`snapshot`] →
 //! [`store`] → [`large_object`] → [`numbers`].
 
 pub mod acl;
@@ -12,6 +12,7 @@ pub mod large_object;
 pub mod mapping;
 pub mod numbers;
 pub mod policy;
+pub mod replica;
 pub mod role;
 pub mod snapshot;
 pub mod store;
@@ -25,5 +26,6 @@ pub use large_object::LargeObject;
 pub use mapping::{CELLS, Encoding, LOCATION, MappedColumn, Mapping};
 pub use numbers::{Numbers, SequenceState};
 pub use policy::{PolicyCommand, PolicyCondition, PolicyDescriptor, RowSecurity};
+pub use replica::ReplicaIdentity;
 pub use role::RoleDescriptor;
 pub use snapshot::CatalogSnapshot;

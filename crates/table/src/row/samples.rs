@@ -50,6 +50,7 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
         timestamp: None,
         entries_of: None,
         dynamic: None,
+        replica_identity: crate::catalog::ReplicaIdentity::default(),
     }
 }
 

@@ -267,6 +267,7 @@ fn index(parts: &[(u32, SqlType, bool, bool)], include: &[u32], unique: bool) ->
                 key: IndexKey::Column(ColumnId(*id)),
                 ty: ty.clone(),
                 class: None,
+                collation: None,
                 descending: *descending,
                 nulls_first: *nulls_first,
             })

@@ -68,7 +68,14 @@ pub async fn collect(
     let Sampler { mut decoder, rows, .. } = sampler;
     let sampled = decoder.rows();
     let arrays = decoder.finish()?;
-    let mut out = TableStatistics { rows: rows as f64, collected_us: now_us, explicit: false, columns: Vec::new(), epoch: Epoch::Postgres };
+    let mut out = TableStatistics {
+        rows: rows as f64,
+        collected_us: now_us,
+        explicit: false,
+        columns: Vec::new(),
+        epoch: Epoch::Postgres,
+        outdated: false,
+    };
     for (column, array) in columns.iter().zip(&arrays) {
         check()?;
         out.columns.push(values_of(column, array, sampled, rows as f64)?);

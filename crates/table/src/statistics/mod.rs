@@ -25,6 +25,9 @@ pub struct TableStatistics {
     /// From when timestamps count in keys of values, whatever the table's do.
     #[serde(default)]
     pub epoch: Epoch,
+    /// The table has been emptied since: nothing is known of its rows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outdated: bool,
 }
 
 /// Of one column.

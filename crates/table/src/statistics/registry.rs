@@ -56,7 +56,25 @@ impl Registry {
     /// What is known of a table.
     #[must_use]
     pub fn of(&self, table: Oid) -> Option<Arc<TableStatistics>> {
+        self.last(table).filter(|known| !known.outdated)
+    }
+
+    /// What was known of a table when it was last analyzed.
+    #[must_use]
+    pub fn last(&self, table: Oid) -> Option<Arc<TableStatistics>> {
         self.tables.read().get(&table).cloned()
+    }
+
+    /// Takes note that a table was emptied.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn note_emptied(&self, tables: &Tables, table: Oid) -> PgResult<()> {
+        let Some(known) = self.of(table) else { return Ok(()) };
+        let outdated = TableStatistics { outdated: true, ..(*known).clone() };
+        tables.put_note(&statistics_key(table), &encode(&outdated)?).await?;
+        self.tables.write().insert(table, Arc::new(outdated));
+        Ok(())
     }
 
     /// Rows changed since the table was analyzed.
@@ -107,7 +125,7 @@ impl Registry {
             *count += rows;
             *count as f64
         };
-        let known = self.tables.read().get(&table).map_or(0.0, |s| s.rows);
+        let known = self.of(table).map_or(0.0, |s| s.rows);
         if changed < CHANGES + CHANGED_SHARE * known || !self.due.lock().insert(table) {
             return;
         }

@@ -262,10 +262,13 @@ impl Transaction {
         self.state.lock().id_assigned = true;
     }
 
-    /// Whether the transaction has written, or its number was asked for.
+    /// Whether the transaction has written, defined something or locked a row, or its number was asked for.
     #[must_use]
     pub fn is_id_assigned(&self) -> bool {
-        let assigned = self.state.lock().id_assigned;
+        let assigned = {
+            let state = self.state.lock();
+            state.id_assigned || state.catalog.is_some() || state.locks.iter().any(|lock| matches!(lock, LockId::Row(_)))
+        };
         assigned || self.has_writes()
     }
 

@@ -204,6 +204,13 @@ impl Transactions {
         known.iter().filter(|txn| txn.is_running()).map(|txn| (txn.group(), txn.id())).collect()
     }
 
+    /// As [`Transactions::running`], with whether each has done something that others would have to know it by.
+    #[must_use]
+    pub fn running_and_assigned(&self) -> Vec<(GroupId, u64, bool)> {
+        let known: Vec<Arc<Transaction>> = self.shared.known.lock().values().filter_map(Weak::upgrade).collect();
+        known.iter().filter(|txn| txn.is_running()).map(|txn| (txn.group(), txn.id(), txn.is_id_assigned())).collect()
+    }
+
     /// The running transaction with this id of a session.
     pub(super) fn running_as(&self, group: GroupId, id: u64) -> Option<Arc<Transaction>> {
         let known: Vec<Arc<Transaction>> = self.shared.known.lock().values().filter_map(Weak::upgrade).collect();

@@ -2,6 +2,7 @@
 
 use super::super::builder::Builder;
 use super::super::objects::{schema_of, tables};
+use super::shown::is_own;
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::bind::{BindContext, bind_table_expr};
@@ -11,7 +12,7 @@ use stoa_sql::typed::walk::columns_of;
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for table in tables(ctx) {
-        if !t.wants("table_name", table.name.as_str()) {
+        if !t.wants("table_name", table.name.as_str()) || !is_own(ctx, table.oid) {
             continue;
         }
         for column in table.visible_columns() {

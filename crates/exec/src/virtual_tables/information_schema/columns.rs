@@ -1,26 +1,30 @@
 //! `columns`: the columns of tables and views.
 
 use super::super::builder::{Builder, V, yes};
-use super::super::objects::{schema_of, tables};
-use super::privileges::{is_column_shown, is_shown};
+use super::super::objects::{collation, column_collation, schema_of, tables};
+use super::collations::collation_cells;
+use super::column_types::system_collation;
+use super::shown::{is_of_another_session, shown_columns};
 use super::written;
 use crate::environment::StatementContext;
 use stoa_pg::types::{PgType, format_type, length_typmod, numeric_typmod};
 use stoa_pg::{PgResult, SqlType};
 use stoa_sql::system_relations as definitions;
-use stoa_table::catalog::{Relation, TableDescriptor};
+use stoa_table::catalog::{ColumnId, Relation, TableDescriptor};
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for definition in definitions::all() {
-        if !t.wants("table_name", definition.name.as_str())
-            || !t.wants("table_schema", definition.schema.as_str())
-            || !is_shown(ctx, definition.oid)
-        {
+        if !t.wants("table_name", definition.name.as_str()) || !t.wants("table_schema", definition.schema.as_str()) {
             continue;
         }
-        for (i, ((name, ty), not_null)) in definition.columns.iter().zip(&definition.not_null).enumerate() {
-            let mut cells = column_cells(ctx, 0, &definition.name, name, i as i64 + 1, ty);
+        let is_seen = shown_columns(ctx, definition.oid);
+        for (number, ((name, ty), not_null)) in (1..).zip(definition.columns.iter().zip(&definition.not_null)) {
+            if !is_seen(ColumnId(number)) {
+                continue;
+            }
+            let mut cells = column_cells(ctx, 0, &definition.name, name, i64::from(number), ty);
+            cells.extend(collation_cells(ctx, &system_collation(definition, &ty.ty)));
             cells.retain(|(cell, _)| *cell != "table_schema");
             cells.extend([
                 ("table_schema", definition.schema.as_str().into()),
@@ -34,10 +38,11 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         }
     }
     for table in tables(ctx) {
-        if !t.wants("table_name", table.name.as_str()) || !is_shown(ctx, table.oid) {
+        if !t.wants("table_name", table.name.as_str()) || is_of_another_session(ctx, table.schema) {
             continue;
         }
-        for c in table.visible_columns().filter(|c| is_column_shown(ctx, table.oid, c.id)) {
+        let is_seen = shown_columns(ctx, table.oid);
+        for c in table.visible_columns().filter(|c| is_seen(c.id)) {
             let identity = c.identity.as_ref();
             let sequence = identity.and_then(|i| match ctx.catalog.relation(i.sequence).map(|r| &**r) {
                 Some(Relation::Sequence(sequence)) => Some(sequence),
@@ -54,13 +59,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 ("generation_expression", c.generated.clone().into()),
                 ("is_updatable", yes(true)),
             ]);
-            if let Some(collation) = &c.collation {
-                cells.extend([
-                    ("collation_catalog", V::from(ctx.catalog.database_name())),
-                    ("collation_schema", "pg_catalog".into()),
-                    ("collation_name", collation.as_str().into()),
-                ]);
-            }
+            cells.extend(collation_cells(ctx, &column_collation(c)));
             if let Some(s) = sequence {
                 cells.extend([
                     ("identity_start", V::from(s.start.to_string())),
@@ -76,12 +75,14 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         if let Relation::View(v) = &**relation
             && v.materialized.is_none()
             && t.wants("table_name", v.name.as_str())
-            && is_shown(ctx, v.oid)
+            && !is_of_another_session(ctx, v.schema)
         {
             let names = written(ctx);
             let writable = if t.reads("is_updatable") && names.is_updatable(v) { names.columns(v) } else { Vec::new() };
-            for (i, c) in v.columns.iter().enumerate() {
+            let is_seen = shown_columns(ctx, v.oid);
+            for (i, c) in v.columns.iter().enumerate().filter(|(i, _)| is_seen(ColumnId(*i as u32 + 1))) {
                 let mut cells = column_cells(ctx, v.schema, &v.name, &c.name, i as i64 + 1, &c.ty);
+                cells.extend(collation_cells(ctx, &collation(&c.ty.ty)));
                 cells.extend([
                     ("column_default", c.default.clone().map(|text| ctx.definitions().expr(None, &text, false)).into()),
                     ("is_nullable", yes(true)),
@@ -149,13 +150,6 @@ fn column_cells(ctx: &StatementContext, schema: u32, table: &str, name: &str, po
             if let Some(fields) = fields.strip_prefix("interval ") {
                 cells.push(("interval_type", fields.to_uppercase().into()));
             }
-        }
-        PgType::Name => {
-            cells.extend([
-                ("collation_catalog", V::from(ctx.catalog.database_name())),
-                ("collation_schema", "pg_catalog".into()),
-                ("collation_name", "C".into()),
-            ]);
         }
         _ => {}
     }

@@ -1,8 +1,9 @@
-//! `constraint_table_usage`: the tables that keys and foreign keys are about.
+//! `constraint_table_usage`: the current role's tables that keys and foreign keys are about.
 
 use super::super::builder::Builder;
 use super::super::objects::{schema_of, tables};
 use super::all_constraints;
+use super::shown::is_own;
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 
@@ -17,6 +18,9 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 },
                 None => table.clone(),
             };
+            if !is_own(ctx, owner.oid) {
+                continue;
+            }
             t.row(vec![
                 ("table_catalog", ctx.catalog.database_name().into()),
                 ("table_schema", schema_of(ctx, owner.schema).into()),

@@ -1,7 +1,9 @@
 //! `information_schema`: the standard's view of tables, columns and constraints, a file each.
 
 mod check_constraints;
+mod collations;
 mod column_column_usage;
+mod column_types;
 mod columns;
 mod constraint_column_usage;
 mod constraint_table_usage;
@@ -11,6 +13,7 @@ mod privileges;
 mod referential_constraints;
 mod schemata;
 mod sequences;
+mod shown;
 mod table_constraints;
 mod tables;
 mod view_column_usage;
@@ -18,34 +21,43 @@ mod view_table_usage;
 mod views;
 
 use super::builder::V;
-use super::objects::{foreign_keys, schema_of};
+use super::objects::{foreign_keys, primary_index_oid, referenced_index, schema_of};
 use crate::environment::StatementContext;
+use shown::is_own;
 use stoa_sql::definition::updatable::Names;
-use stoa_table::catalog::{IndexKey, Relation, TableDescriptor, ViewDescriptor};
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, Relation, TableDescriptor, ViewDescriptor};
 
 /// What adds the rows of a relation; `None` for those that Stoa has nothing to say in.
 pub fn filler(name: &str) -> Option<super::Fill> {
     Some(match name {
         "administrable_role_authorizations" => privileges::administrable_roles,
         "applicable_roles" => privileges::applicable_roles,
+        "character_sets" => collations::character_sets,
         "check_constraints" => check_constraints::fill,
+        "collation_character_set_applicability" => collations::applicability,
+        "collations" => collations::collations,
         "column_column_usage" => column_column_usage::fill,
         "column_privileges" => privileges::column_privileges,
+        "column_udt_usage" => column_types::column_udt_usage,
         "columns" => columns::fill,
         "constraint_column_usage" => constraint_column_usage::fill,
         "constraint_table_usage" => constraint_table_usage::fill,
+        "data_type_privileges" => column_types::data_type_privileges,
+        "element_types" => column_types::element_types,
         "enabled_roles" => privileges::enabled_roles,
         "information_schema_catalog_name" => information_schema_catalog_name::fill,
         "key_column_usage" => key_column_usage::fill,
         "referential_constraints" => referential_constraints::fill,
         "role_column_grants" => privileges::role_column_grants,
         "role_table_grants" => privileges::role_table_grants,
+        "role_udt_grants" => privileges::role_udt_grants,
         "role_usage_grants" => privileges::role_usage_grants,
         "schemata" => schemata::fill,
         "sequences" => sequences::fill,
         "table_constraints" => table_constraints::fill,
         "table_privileges" => privileges::table_privileges,
         "tables" => tables::fill,
+        "udt_privileges" => privileges::udt_privileges,
         "usage_privileges" => privileges::usage_privileges,
         "view_column_usage" => view_column_usage::fill,
         "view_table_usage" => view_table_usage::fill,
@@ -53,6 +65,10 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         _ => return None,
     })
 }
+
+/// Bits of the events that a view takes.
+const INSERT: i32 = 8;
+const UPDATE_AND_DELETE: i32 = 20;
 
 /// What can be written of views.
 fn written(ctx: &StatementContext) -> Names<'_> {
@@ -81,12 +97,12 @@ impl ReadByView<'_> {
     }
 }
 
-/// What views read of tables and of other views. As in PostgreSQL, materialized views stand on neither side.
+/// What views read of tables and of other views that are the current role's. As in PostgreSQL, materialized views stand on neither side.
 fn read_by_views(ctx: &StatementContext) -> Vec<ReadByView<'_>> {
     let plain = |view: &ViewDescriptor| view.materialized.is_none();
     let mut out = Vec::new();
     for view in ctx.catalog.relations().filter_map(|r| if let Relation::View(v) = &**r { Some(v) } else { None }).filter(|v| plain(v)) {
-        for used in &view.depends_on {
+        for used in view.depends_on.iter().filter(|used| is_own(ctx, used.relation)) {
             let Some(relation) = ctx.catalog.relation(used.relation) else { continue };
             let names: Vec<String> = match &**relation {
                 Relation::Table(table) => used.columns.iter().filter_map(|id| table.column(*id)).map(|c| c.name.clone()).collect(),
@@ -101,11 +117,26 @@ fn read_by_views(ctx: &StatementContext) -> Vec<ReadByView<'_>> {
     out
 }
 
+/// The columns of an index's key.
+fn key_of(index: &IndexDescriptor) -> Vec<ColumnId> {
+    index.parts.iter().filter_map(|p| if let IndexKey::Column(c) = &p.key { Some(*c) } else { None }).collect()
+}
+
+/// The key that a foreign key to these columns goes by: its columns, and its name if it is a constraint.
+fn referenced_key<'t>(table: &'t TableDescriptor, columns: &[ColumnId]) -> Option<(Vec<ColumnId>, Option<&'t str>)> {
+    let oid = referenced_index(table, columns);
+    if let Some(key) = table.primary_key.as_ref().filter(|_| primary_index_oid(table) == Some(oid)) {
+        return Some((table.key_columns().map(|part| part.column).collect(), Some(&key.name)));
+    }
+    let index = table.indexes.iter().find(|index| index.oid == oid)?;
+    Some((key_of(index), index.constraint.as_ref().map(|name| name.name.as_str())))
+}
+
 struct Constraint {
     name: String,
     kind: &'static str,
-    columns: Vec<String>,
-    referenced: Option<(u32, Vec<stoa_table::catalog::ColumnId>)>,
+    columns: Vec<ColumnId>,
+    referenced: Option<(u32, Vec<ColumnId>)>,
     deferrable: bool,
     deferred: bool,
     /// Of UNIQUE.
@@ -113,16 +144,12 @@ struct Constraint {
 }
 
 fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
-    let names = |ids: &[stoa_table::catalog::ColumnId]| -> Vec<String> {
-        ids.iter().filter_map(|id| table.column(*id).map(|c| c.name.clone())).collect()
-    };
     let mut out = Vec::new();
     if let Some(p) = &table.primary_key {
-        let columns: Vec<_> = table.key_columns().map(|k| k.column).collect();
         out.push(Constraint {
             name: p.name.clone(),
             kind: "PRIMARY KEY",
-            columns: names(&columns),
+            columns: table.key_columns().map(|k| k.column).collect(),
             referenced: None,
             deferrable: p.deferrable,
             deferred: p.initially_deferred,
@@ -131,12 +158,10 @@ fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
     }
     for index in &table.indexes {
         if let Some(c) = &index.constraint {
-            let columns: Vec<_> =
-                index.parts.iter().filter_map(|p| if let IndexKey::Column(c) = &p.key { Some(*c) } else { None }).collect();
             out.push(Constraint {
                 name: c.name.clone(),
                 kind: if index.primary { "PRIMARY KEY" } else { "UNIQUE" },
-                columns: names(&columns),
+                columns: key_of(index),
                 referenced: None,
                 deferrable: c.deferrable,
                 deferred: c.initially_deferred,
@@ -148,7 +173,7 @@ fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
         out.push(Constraint {
             name: k.name.name.clone(),
             kind: "FOREIGN KEY",
-            columns: names(&k.columns),
+            columns: k.columns.clone(),
             referenced: Some((k.referenced_table, k.referenced_columns.clone())),
             deferrable: k.name.deferrable,
             deferred: k.name.initially_deferred,
@@ -159,7 +184,7 @@ fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
         out.push(Constraint {
             name: c.name.name.clone(),
             kind: "CHECK",
-            columns: names(&c.columns),
+            columns: c.columns.clone(),
             referenced: None,
             deferrable: false,
             deferred: false,

@@ -1,39 +1,16 @@
-//! Privileges and roles: `table_privileges`, `column_privileges`, `usage_privileges`, the relations of what roles were granted, and those of
-//! the roles that the current one may use.
+//! Privileges and roles: `table_privileges`, `column_privileges`, `udt_privileges`, `usage_privileges`, the relations of what roles were
+//! granted, and those of the roles that the current one may use.
 
 use super::super::builder::{Builder, yes};
 use super::super::objects::schema_of;
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
-use stoa_sql::catalog::names::{class_name, role_name};
-use stoa_sql::privileges::relation_class;
+use stoa_pg::collation::COLLATIONS;
+use stoa_sql::catalog::names::{OWNER, class_name, role_name};
 use stoa_sql::system_relations;
 use stoa_table::catalog::acl::PUBLIC_GRANTEE;
+use stoa_table::catalog::role::DATABASE_OWNER;
 use stoa_table::catalog::{AclItem, ColumnId, ObjectClass, Oid, Privileges, Relation, RightsOf, acl};
-
-/// Whether the current role may see that a relation is there: it has some right on it.
-pub(super) fn is_shown(ctx: &StatementContext, relation: Oid) -> bool {
-    let authority = ctx.catalog.authority();
-    let of = RightsOf::Relation(relation);
-    let (class, any) = (relation_class(&ctx.catalog, relation), ObjectClass::Table.all().or(ObjectClass::Sequence.all()));
-    authority.owns(ctx.role, of)
-        || !authority.privileges(ctx.role, class, of, any, Privileges::NONE).0.is_empty()
-        || authority.rights(of).columns.iter().any(|(column, _)| on_column(ctx, relation, *column))
-}
-
-/// Whether the current role has a right on a column by the column's own list.
-fn on_column(ctx: &StatementContext, relation: Oid, column: ColumnId) -> bool {
-    let any = ObjectClass::Column.all();
-    !ctx.catalog.authority().column_privileges(ctx.role, relation, column, any, Privileges::NONE).0.is_empty()
-}
-
-/// Whether the current role may see that a column is there: it has a right on it, or on all of the relation.
-pub(super) fn is_column_shown(ctx: &StatementContext, relation: Oid, column: ColumnId) -> bool {
-    let (authority, of) = (ctx.catalog.authority(), RightsOf::Relation(relation));
-    authority.owns(ctx.role, of)
-        || !authority.privileges(ctx.role, ObjectClass::Table, of, ObjectClass::Column.all(), Privileges::NONE).0.is_empty()
-        || on_column(ctx, relation, column)
-}
 
 /// Tables and views, the system's among them.
 fn tables(ctx: &StatementContext) -> Vec<Oid> {
@@ -148,12 +125,56 @@ pub fn role_column_grants(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResu
     fill_columns(ctx, t, false)
 }
 
+/// The types that there are to grant: those of rows, which have no lists of their own.
+fn fill_types(ctx: &StatementContext, t: &mut Builder<'_>, public: bool) -> PgResult<()> {
+    for relation in ctx.catalog.relations() {
+        if matches!(&**relation, Relation::Sequence(_)) || ctx.catalog.view_of_rows(relation.oid()).is_some() {
+            continue;
+        }
+        let owner = ctx.catalog.authority().rights(RightsOf::Relation(relation.oid())).owner;
+        for item in acl::default_acl(ObjectClass::Type, owner).iter().filter(|item| sees(ctx, item, public)) {
+            t.row(vec![
+                ("grantor", role_name(&ctx.catalog, item.grantor).into()),
+                ("grantee", grantee(ctx, item).into()),
+                ("udt_catalog", ctx.catalog.database_name().into()),
+                ("udt_schema", schema_of(ctx, relation.schema()).into()),
+                ("udt_name", relation.name().into()),
+                ("privilege_type", "TYPE USAGE".into()),
+                ("is_grantable", yes(may_grant(ctx, item, Privileges::USAGE, owner))),
+            ]);
+        }
+    }
+    Ok(())
+}
+
+pub fn udt_privileges(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
+    fill_types(ctx, t, true)
+}
+
+pub fn role_udt_grants(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
+    fill_types(ctx, t, false)
+}
+
 fn fill_usage(ctx: &StatementContext, t: &mut Builder<'_>, public: bool) -> PgResult<()> {
     let authority = ctx.catalog.authority();
+    let of_collation = AclItem { grantee: PUBLIC_GRANTEE, grantor: OWNER, privileges: Privileges::USAGE, options: Privileges::NONE };
+    for collation in COLLATIONS.iter().filter(|_| sees(ctx, &of_collation, public)) {
+        t.row(vec![
+            ("grantor", role_name(&ctx.catalog, of_collation.grantor).into()),
+            ("grantee", grantee(ctx, &of_collation).into()),
+            ("object_catalog", ctx.catalog.database_name().into()),
+            ("object_schema", "pg_catalog".into()),
+            ("object_name", collation.name.into()),
+            ("object_type", "COLLATION".into()),
+            ("privilege_type", "USAGE".into()),
+            ("is_grantable", yes(false)),
+        ]);
+    }
     for relation in ctx.catalog.relations() {
         let Relation::Sequence(sequence) = &**relation else { continue };
         let rights = authority.rights(RightsOf::Relation(sequence.oid));
-        let list = rights.effective(ObjectClass::Sequence);
+        // As in PostgreSQL, a sequence without a list of its own counts as a table, on which there is no USAGE.
+        let list = rights.acl.as_deref().unwrap_or_default();
         for item in list.iter().filter(|item| item.privileges.has(Privileges::USAGE) && sees(ctx, item, public)) {
             t.row(vec![
                 ("grantor", role_name(&ctx.catalog, item.grantor).into()),
@@ -180,12 +201,20 @@ pub fn role_usage_grants(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResul
 
 fn fill_memberships(ctx: &StatementContext, t: &mut Builder<'_>, admins_only: bool) -> PgResult<()> {
     let authority = ctx.catalog.authority();
+    let owner = authority.rights(RightsOf::Database(authority.this_database())).owner;
     for member in authority.roles().filter(|member| authority.has_rights_of(ctx.role, member.oid)) {
         for membership in member.member_of.iter().filter(|m| m.admin || !admins_only) {
             t.row(vec![
                 ("grantee", member.name.as_str().into()),
                 ("role_name", role_name(&ctx.catalog, membership.role).into()),
                 ("is_grantable", yes(membership.admin)),
+            ]);
+        }
+        if member.oid == owner && !admins_only {
+            t.row(vec![
+                ("grantee", member.name.as_str().into()),
+                ("role_name", role_name(&ctx.catalog, DATABASE_OWNER).into()),
+                ("is_grantable", yes(false)),
             ]);
         }
     }

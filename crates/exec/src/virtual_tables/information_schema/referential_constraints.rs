@@ -2,9 +2,11 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::{foreign_keys, schema_of, tables};
+use super::referenced_key;
+use super::shown::are_constraints_shown;
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
-use stoa_table::catalog::{ForeignKeyAction, IndexKey, TableDescriptor};
+use stoa_table::catalog::ForeignKeyAction;
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
@@ -17,17 +19,18 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             ForeignKeyAction::SetDefault => "SET DEFAULT",
         })
     };
-    for table in tables(ctx) {
+    for table in tables(ctx).into_iter().filter(|table| are_constraints_shown(ctx, table.oid)) {
         for key in foreign_keys(&table) {
+            // A unique index that is no constraint has no name here.
             let referenced = ctx.catalog.table(key.referenced_table);
-            let unique = referenced.and_then(|r| unique_name(r, &key.referenced_columns));
+            let unique = referenced.and_then(|r| Some((r, referenced_key(r, &key.referenced_columns)?.1?)));
             t.row(vec![
                 ("constraint_catalog", ctx.catalog.database_name().into()),
                 ("constraint_schema", schema_of(ctx, table.schema).into()),
                 ("constraint_name", key.name.name.as_str().into()),
-                ("unique_constraint_catalog", ctx.catalog.database_name().into()),
-                ("unique_constraint_schema", referenced.map(|r| schema_of(ctx, r.schema)).into()),
-                ("unique_constraint_name", unique.into()),
+                ("unique_constraint_catalog", unique.map(|_| ctx.catalog.database_name().to_owned()).into()),
+                ("unique_constraint_schema", unique.map(|(r, _)| schema_of(ctx, r.schema)).into()),
+                ("unique_constraint_name", unique.map(|(_, name)| name.to_owned()).into()),
                 ("match_option", if key.match_full { "FULL" } else { "NONE" }.into()),
                 ("update_rule", rule(key.on_update)),
                 ("delete_rule", rule(key.on_delete)),
@@ -35,23 +38,4 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         }
     }
     Ok(())
-}
-
-fn unique_name(table: &TableDescriptor, columns: &[stoa_table::catalog::ColumnId]) -> Option<String> {
-    let key: Vec<_> = table.key_columns().map(|p| p.column).collect();
-    if let Some(p) = &table.primary_key
-        && key.len() == columns.len()
-        && columns.iter().all(|c| key.contains(c))
-    {
-        return Some(p.name.clone());
-    }
-    table
-        .indexes
-        .iter()
-        .find(|i| {
-            i.unique
-                && i.parts.len() == columns.len()
-                && i.parts.iter().all(|p| matches!(&p.key, IndexKey::Column(c) if columns.contains(c)))
-        })
-        .map(|i| i.name.clone())
 }

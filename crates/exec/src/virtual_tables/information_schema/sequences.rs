@@ -2,6 +2,7 @@
 
 use super::super::builder::{Builder, V, yes};
 use super::super::objects::schema_of;
+use super::shown::{is_of_another_session, is_sequence_shown};
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_pg::types::PgType;
@@ -17,7 +18,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 .as_ref()
                 .and_then(|(table, column)| ctx.catalog.table(*table)?.column(*column))
                 .is_some_and(|c| c.identity.is_some());
-            if identity {
+            if identity || is_of_another_session(ctx, s.schema) || !is_sequence_shown(ctx, s.oid) {
                 continue;
             }
             let bits = match s.ty.ty {

@@ -3,13 +3,15 @@
 use super::super::builder::{Builder, yes};
 use super::super::objects::{schema_of, tables};
 use super::all_constraints;
+use super::shown::{are_constraints_shown, is_of_another_session};
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for table in tables(ctx) {
-        if !t.wants("table_name", table.name.as_str()) {
+        let is_hidden = || is_of_another_session(ctx, table.schema) || !are_constraints_shown(ctx, table.oid);
+        if !t.wants("table_name", table.name.as_str()) || is_hidden() {
             continue;
         }
         for c in all_constraints(&table) {

@@ -2,8 +2,8 @@
 
 use super::super::builder::{Builder, yes};
 use super::super::objects::{schema_of, tables};
-use super::privileges::is_shown;
-use super::written;
+use super::shown::{is_of_another_session, is_shown};
+use super::{INSERT, written};
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::system_relations as definitions;
@@ -12,7 +12,7 @@ use stoa_table::catalog::Relation;
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for table in tables(ctx).into_iter().filter(|table| table.entries_of.is_none()) {
-        if !t.wants("table_name", table.name.as_str()) || !is_shown(ctx, table.oid) {
+        if !t.wants("table_name", table.name.as_str()) || is_of_another_session(ctx, table.schema) || !is_shown(ctx, table.oid) {
             continue;
         }
         let kind = if table.temporary { "LOCAL TEMPORARY" } else { "BASE TABLE" };
@@ -22,11 +22,12 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         if let Relation::View(v) = &**relation
             && v.materialized.is_none()
             && t.wants("table_name", v.name.as_str())
+            && !is_of_another_session(ctx, v.schema)
             && is_shown(ctx, v.oid)
         {
             let temporary = ctx.catalog.schema(v.schema).is_some_and(|schema| schema.temporary.is_some());
             let kind = if temporary { "LOCAL TEMPORARY" } else { "VIEW" };
-            table_row(ctx, t, v.schema, &v.name, kind, t.reads("is_insertable_into") && written(ctx).is_updatable(v));
+            table_row(ctx, t, v.schema, &v.name, kind, t.reads("is_insertable_into") && written(ctx).events(v.oid) & INSERT != 0);
         }
     }
     for definition in definitions::all().filter(|definition| is_shown(ctx, definition.oid)) {

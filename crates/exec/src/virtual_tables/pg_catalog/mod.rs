@@ -60,6 +60,7 @@ pub use pg_largeobject::fill as large_objects;
 pub use pg_sequence::fill as sequences;
 pub use pg_stat_hot_regions::fill as hot_regions;
 pub use pg_stat_regions::fill as regions;
+pub use pg_stat_user_tables::fill as tables;
 
 /// What adds the rows of a relation; `None` for those that Stoa has nothing to say in.
 pub fn filler(name: &str) -> Option<super::Fill> {
@@ -120,7 +121,6 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_stat_ssl" => pg_stat_ssl::fill,
         "pg_stat_store" => pg_stat_store::fill,
         "pg_stat_user_indexes" | "pg_stat_all_indexes" | "pg_statio_user_indexes" | "pg_statio_all_indexes" => pg_stat_user_indexes::fill,
-        "pg_stat_user_tables" | "pg_stat_all_tables" | "pg_statio_user_tables" | "pg_statio_all_tables" => pg_stat_user_tables::fill,
         "pg_stat_wal" => pg_stat_database::wal,
         "pg_stats" => pg_stats::fill,
         "pg_tables" => pg_tables::fill,
@@ -155,6 +155,11 @@ pub fn is_live(name: &str) -> bool {
 /// Whether a relation tells of regions, which the store is asked for.
 pub fn is_of_regions(name: &str) -> bool {
     matches!(name, "pg_stat_regions" | "pg_stat_hot_regions")
+}
+
+/// Whether a relation tells how many rows tables have, which the store is asked for.
+pub fn is_of_tables(name: &str) -> bool {
+    matches!(name, "pg_stat_user_tables" | "pg_stat_all_tables" | "pg_statio_user_tables" | "pg_statio_all_tables")
 }
 
 /// Whether a relation tells where sequences stand, which is waited for.

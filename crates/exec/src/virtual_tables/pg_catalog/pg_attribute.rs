@@ -1,10 +1,14 @@
 //! `pg_attribute`: the columns of everything in `pg_class`.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{ShownIndex, catalog_collation, collation, column_collation, indexed, indexes, storage_options, tables_among};
+use super::super::objects::{
+    ShownIndex, catalog_collation, collation, column_collation, indexed, indexes, part_collation, storage_options, tables_among,
+};
 use crate::environment::StatementContext;
+use stoa_pg::collation::named;
 use stoa_pg::types::PgType;
 use stoa_pg::{PgResult, SqlType, type_functions};
+use stoa_sql::bind::collation::of_descriptor;
 use stoa_sql::bind::targets::column_name;
 use stoa_sql::catalog::acl_text::acl_texts;
 use stoa_sql::catalog::opclass;
@@ -18,7 +22,10 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         for (i, ((name, ty), not_null)) in definition.columns.iter().zip(&definition.not_null).enumerate() {
             // Texts of catalogs have the order of bytes.
             let collation = if definition.kind == "r" { catalog_collation(&ty.ty) } else { collation(&ty.ty) };
-            attribute_row(t, definition.oid, name, i as i64 + 1, ty, vec![("attnotnull", (*not_null).into()), ("attcollation", collation)]);
+            // Those of views are as a query has them.
+            let dims = V::Int(i64::from(definition.kind == "r" && ty.ty.is_array()));
+            let more = vec![("attnotnull", (*not_null).into()), ("attcollation", collation), ("attndims", dims)];
+            attribute_row(t, definition.oid, name, i as i64 + 1, ty, more);
         }
     }
     for table in tables_among(ctx, t.oids("attrelid")) {
@@ -27,15 +34,15 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         }
         for c in table.columns.iter().filter(|c| !c.hidden) {
             if c.dropped {
-                let dropped = SqlType::new(PgType::Unknown);
-                attribute_row(
-                    t,
-                    table.oid,
-                    &format!("........pg.dropped.{}........", c.id.0),
-                    i64::from(c.id.0),
-                    &dropped,
-                    vec![("attisdropped", true.into())],
-                );
+                // How values lie in old rows stays, of which type they were does not.
+                let more = vec![
+                    ("attisdropped", true.into()),
+                    ("atttypid", V::Oid(0)),
+                    ("attstattarget", V::Int(0)),
+                    ("attndims", V::Int(i64::from(c.dimensions()))),
+                    ("attcollation", column_collation(c)),
+                ];
+                attribute_row(t, table.oid, &format!("........pg.dropped.{}........", c.id.0), i64::from(c.id.0), &c.ty, more);
                 continue;
             }
             // Where an index says it, it is the index's.
@@ -57,6 +64,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                     ("attidentity", identity.into()),
                     ("attgenerated", if c.generated.is_some() { "s" } else { "" }.into()),
                     ("attoptions", words),
+                    ("attndims", V::Int(i64::from(c.dimensions()))),
                     ("attcollation", column_collation(c)),
                     ("attacl", column_acl(ctx, table.oid, c.id)),
                 ],
@@ -65,14 +73,10 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     }
     for owner in indexed(ctx) {
         for shown in indexes(&owner.table).into_iter().filter(|shown| t.wants_oid("attrelid", shown.oid)).collect::<Vec<_>>() {
-            for (i, (name, ty, collation)) in index_columns(&owner.table, &shown).into_iter().enumerate() {
-                let mut more = vec![("attcollation", collation)];
+            for (i, column) in index_columns(&owner.table, &shown).into_iter().enumerate() {
+                let more = vec![("attcollation", V::Oid(column.collation)), ("attndims", V::Int(i64::from(column.dims)))];
                 let kept = shown.index.and_then(|index| kept_by_gin(index, i));
-                if kept.is_some() {
-                    // As of the table's column.
-                    more.push(("attndims", V::Int(i64::from(ty.ty.is_array()))));
-                }
-                attribute_row(t, shown.oid, &name, i as i64 + 1, &kept.unwrap_or(ty), more);
+                attribute_row(t, shown.oid, &column.name, i as i64 + 1, &kept.unwrap_or(column.ty), more);
             }
         }
     }
@@ -85,7 +89,10 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             Relation::View(v) => {
                 for (i, c) in v.columns.iter().enumerate() {
                     let id = ColumnId(u32::try_from(i).unwrap_or(u32::MAX).saturating_add(1));
-                    attribute_row(t, v.oid, &c.name, i as i64 + 1, &c.ty, vec![("attacl", column_acl(ctx, v.oid, id))]);
+                    let said = c.collation.as_ref().and_then(|name| named(name));
+                    let collation = said.map_or_else(|| collation(&c.ty.ty), |said| V::Oid(said.oid));
+                    let more = vec![("attacl", column_acl(ctx, v.oid, id)), ("attcollation", collation)];
+                    attribute_row(t, v.oid, &c.name, i as i64 + 1, &c.ty, more);
                 }
             }
             Relation::Sequence(s) => {
@@ -113,8 +120,6 @@ fn attribute_row(t: &mut Builder<'_>, relation: u32, name: &str, number: i64, ty
     let mut cells = vec![
         ("attrelid", V::Oid(relation)),
         ("attname", name.into()),
-        ("atttypid", V::Oid(ty.ty.oid())),
-        ("attstattarget", V::Int(-1)),
         ("attlen", V::Int(i64::from(ty.ty.len()))),
         ("attnum", V::Int(number)),
         ("attcacheoff", V::Int(-1)),
@@ -129,7 +134,9 @@ fn attribute_row(t: &mut Builder<'_>, relation: u32, name: &str, number: i64, ty
     ];
     let given: Vec<&str> = more.iter().map(|(n, _)| *n).collect();
     for (column, value) in [
-        ("attndims", V::Int(i64::from(ty.ty.is_array()))),
+        ("atttypid", V::Oid(ty.ty.oid())),
+        ("attstattarget", V::Int(-1)),
+        ("attndims", V::Int(0)),
         ("attcollation", collation(&ty.ty)),
         ("attnotnull", false.into()),
         ("atthasdef", false.into()),
@@ -152,31 +159,45 @@ fn kept_by_gin(index: &IndexDescriptor, at: usize) -> Option<SqlType> {
     Some(SqlType::new(if kept == PgType::AnyElement { part.ty.ty.element()? } else { kept }))
 }
 
-/// The columns of an index as PostgreSQL names them, with those that it only includes, and their collations: expressions are called as
-/// those of a query, and a column that stands there twice is `a`, `a1`.
-fn index_columns(table: &TableDescriptor, shown: &ShownIndex<'_>) -> Vec<(String, SqlType, V)> {
-    let column = |id: ColumnId| table.column(id).map(|c| (c.name.clone(), c.ty.clone(), column_collation(c)));
-    let Some(index) = shown.index else { return table.key_columns().filter_map(|p| column(p.column)).collect() };
-    let mut out: Vec<(String, SqlType, V)> = Vec::new();
+/// A column of an index.
+struct IndexColumn {
+    name: String,
+    ty: SqlType,
+    collation: u32,
+    dims: u16,
+}
+
+/// The columns of an index as PostgreSQL names them, with those that it only includes: expressions are called as those of a query, and a
+/// column that stands there twice is `a`, `a1`.
+fn index_columns(table: &TableDescriptor, shown: &ShownIndex<'_>) -> Vec<IndexColumn> {
+    let column = |id: ColumnId, collation: Option<u32>| {
+        let c = table.column(id)?;
+        let collation = collation.unwrap_or_else(|| of_descriptor(c));
+        Some(IndexColumn { name: c.name.clone(), ty: c.ty.clone(), collation, dims: c.dimensions() })
+    };
+    let Some(index) = shown.index else { return table.key_columns().filter_map(|p| column(p.column, None)).collect() };
+    let mut out: Vec<IndexColumn> = Vec::new();
     for part in &index.parts {
-        let (first, ty, of) = match &part.key {
-            IndexKey::Column(id) => match column(*id) {
+        let collation = part_collation(table, part);
+        let mut next = match &part.key {
+            IndexKey::Column(id) => match column(*id, Some(collation)) {
                 Some(column) => column,
                 None => continue,
             },
             IndexKey::Expr(sql) => {
                 let name = stoa_syntax::parse_expression(sql).ok().and_then(|expr| column_name(&expr));
-                (name.unwrap_or_else(|| "expr".to_owned()), part.ty.clone(), collation(&part.ty.ty))
+                IndexColumn { name: name.unwrap_or_else(|| "expr".to_owned()), ty: part.ty.clone(), collation, dims: 0 }
             }
         };
-        let mut name = first.clone();
+        let first = next.name.clone();
         let mut n = 0;
-        while out.iter().any(|(taken, ..)| *taken == name) {
+        while out.iter().any(|taken| taken.name == next.name) {
             n += 1;
-            name = format!("{first}{n}");
+            next.name = format!("{first}{n}");
         }
-        out.push((name, ty, of));
+        out.push(next);
     }
-    out.extend(index.include.iter().filter_map(|id| column(*id)));
+    // Nothing is in the order of what is only included.
+    out.extend(index.include.iter().filter_map(|id| column(*id, Some(0))));
     out
 }

@@ -11,6 +11,23 @@ use stoa_sql::catalog::names::row_type_oid;
 use stoa_sql::system_relations as definitions;
 use stoa_table::catalog::{FULLTEXT_METHOD, GIN_METHOD, INFORMATION_SCHEMA_OID, IndexDescriptor, PG_CATALOG_OID, Relation, RightsOf};
 
+/// The catalogs of what all databases share.
+const SHARED: [&str; 11] = [
+    "pg_auth_members",
+    "pg_authid",
+    "pg_database",
+    "pg_db_role_setting",
+    "pg_parameter_acl",
+    "pg_replication_origin",
+    "pg_shdepend",
+    "pg_shdescription",
+    "pg_shseclabel",
+    "pg_subscription",
+    "pg_tablespace",
+];
+/// `pg_global`'s OID, where these are.
+const GLOBAL_TABLESPACE: u32 = 1664;
+
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     let rows = |oid: u32| V::Float(ctx.database.statistics.of(oid).map_or(-1.0, |s| s.rows));
@@ -22,6 +39,9 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         }
         let schema = if definition.schema == "pg_catalog" { PG_CATALOG_OID } else { INFORMATION_SCHEMA_OID };
         let mut more = vec![("relreplident", V::from("n"))];
+        if SHARED.contains(&definition.name.as_str()) {
+            more.extend([("relisshared", true.into()), ("reltablespace", V::Oid(GLOBAL_TABLESPACE)), ("relfilenode", V::Oid(0))]);
+        }
         if definition.kind == "r" {
             more.push(("relam", V::Oid(HEAP_AM)));
         }
@@ -47,6 +67,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                     ("relchecks", V::Int(table.checks.len() as i64)),
                     ("relrowsecurity", table.row_security.enabled.into()),
                     ("relforcerowsecurity", table.row_security.forced.into()),
+                    ("relreplident", if table.entries_of.is_some() { "n" } else { table.replica_identity.letter() }.into()),
                     ("relhastriggers", has_triggers(table, &referenced).into()),
                     ("reltuples", rows(table.oid)),
                     ("reloptions", storage_options(&table.options)),
@@ -95,6 +116,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                             ("relam", V::Oid(HEAP_AM)),
                             ("relhasindex", (!held.indexes.is_empty()).into()),
                             ("reltuples", rows(held.oid)),
+                            ("relreplident", held.replica_identity.letter().into()),
                             ("reloptions", storage_options(&held.options)),
                         ]);
                         "m"
@@ -134,11 +156,8 @@ fn class_row(
         ("reloftype", V::Oid(0)),
         ("relowner", V::Oid(owner)),
         ("relacl", if kind == "i" || !t.reads("relacl") { V::Null } else { acl(ctx, of) }),
-        ("relfilenode", V::Oid(if kind == "v" { 0 } else { oid })),
-        ("reltablespace", V::Oid(0)),
         ("relallvisible", V::Int(0)),
         ("reltoastrelid", V::Oid(0)),
-        ("relisshared", false.into()),
         ("relkind", kind.into()),
         ("relnatts", V::Int(natts as i64)),
         ("relhasrules", matches!(kind, "v" | "m").into()),
@@ -151,7 +170,10 @@ fn class_row(
     let given: Vec<&str> = more.iter().map(|(n, _)| *n).collect();
     for (column, value) in [
         ("reltype", V::Oid(0)),
-        ("relreplident", if matches!(kind, "r" | "m") { "d" } else { "n" }.into()),
+        ("relfilenode", V::Oid(if kind == "v" { 0 } else { oid })),
+        ("reltablespace", V::Oid(0)),
+        ("relisshared", false.into()),
+        ("relreplident", "n".into()),
         ("relam", V::Oid(0)),
         ("relpages", V::Int(0)),
         ("reltuples", V::Float(-1.0)),

@@ -3,8 +3,9 @@
 use super::super::builder::{Builder, V};
 use super::super::objects::{foreign_keys, primary_index_oid, referenced_index, tables_among};
 use crate::environment::StatementContext;
-use stoa_pg::PgResult;
-use stoa_table::catalog::{ForeignKeyAction, IndexKey};
+use stoa_pg::registry::Registry;
+use stoa_pg::{PgResult, PgType};
+use stoa_table::catalog::{ColumnId, ForeignKeyAction, ForeignKeyDescriptor, IndexKey, TableDescriptor};
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
@@ -77,6 +78,8 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         for key in foreign_keys(&table) {
             let referenced = ctx.catalog.table(key.referenced_table);
             let index = referenced.map_or(0, |r| referenced_index(r, &key.referenced_columns));
+            let equal = referenced.map(|referenced| comparisons(&table, referenced, key));
+            let operators = |of: fn(&[u32; 3]) -> u32| equal.as_ref().map_or(V::Null, |equal| V::Oids(equal.iter().map(of).collect()));
             let set: Vec<i16> = key.on_delete_columns.iter().map(|c| c.0 as i16).collect();
             row(
                 &key.name,
@@ -91,9 +94,36 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                     ("confmatchtype", if key.match_full { "f" } else { "s" }.into()),
                     ("convalidated", referenced.is_some_and(|r| key.is_valid(r)).into()),
                     ("conindid", V::Oid(index)),
+                    ("conpfeqop", operators(|[both, ..]| *both)),
+                    ("conppeqop", operators(|[_, of_key, _]| *of_key)),
+                    ("conffeqop", operators(|[.., own]| *own)),
                 ],
             );
         }
     }
     Ok(())
+}
+
+/// The operators that a foreign key compares each of its columns with: a referenced value with a referring one, two referenced, and two
+/// referring ones.
+fn comparisons(table: &TableDescriptor, referenced: &TableDescriptor, key: &ForeignKeyDescriptor) -> Vec<[u32; 3]> {
+    let compared = |table: &TableDescriptor, id: ColumnId| {
+        let ty = table.column(id).map_or(PgType::Unknown, |column| column.ty.ty.clone());
+        // It is compared as a text.
+        if ty == PgType::Varchar { PgType::Text } else { ty }
+    };
+    let equal = |left: &PgType, right: &PgType| {
+        let operators = Registry::get().operators("=");
+        operators.iter().find(|o| o.left.as_ref() == Some(left) && o.right == *right).map(|o| o.oid)
+    };
+    let operators = |(own, other): (&ColumnId, &ColumnId)| {
+        let (own, other) = (compared(table, *own), compared(referenced, *other));
+        let of_key = equal(&other, &other).unwrap_or(0);
+        // Where nothing compares the two types, the referring value is cast.
+        match equal(&other, &own) {
+            Some(both) => [both, of_key, equal(&own, &own).unwrap_or(0)],
+            None => [of_key; 3],
+        }
+    };
+    key.columns.iter().zip(&key.referenced_columns).map(operators).collect()
 }

@@ -1,9 +1,11 @@
 //! `pg_index`: the indexes, primary keys among them.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{FULLTEXT_CLASS, Indexed, ShownIndex, collation, column_collation, indexed, indexes};
+use super::super::objects::{FULLTEXT_CLASS, Indexed, ShownIndex, indexed, indexes, part_collation};
 use crate::environment::StatementContext;
 use stoa_pg::PgResult;
+use stoa_sql::bind::collation::of_descriptor;
+use stoa_sql::catalog::names::PRIMARY_INDEX_BIT;
 use stoa_sql::catalog::opclass;
 use stoa_table::catalog::{ColumnId, GIN_METHOD, IndexKey, IndexPart, TableDescriptor};
 
@@ -43,17 +45,9 @@ fn classes(table: &TableDescriptor, shown: &ShownIndex<'_>) -> Vec<u32> {
 
 /// The collations of an index's keys; 0 for what has none.
 fn collations(table: &TableDescriptor, shown: &ShownIndex<'_>) -> Vec<u32> {
-    let of_column = |id: ColumnId| table.column(id).map_or(V::Oid(0), column_collation);
-    let oid = |value: V| if let V::Oid(oid) = value { oid } else { 0 };
     match shown.index {
-        Some(index) => {
-            let of_part = |part: &IndexPart| match &part.key {
-                IndexKey::Column(id) => of_column(*id),
-                IndexKey::Expr(_) => collation(&part.ty.ty),
-            };
-            index.parts.iter().map(|part| oid(of_part(part))).collect()
-        }
-        None => table.key_columns().map(|part| oid(of_column(part.column))).collect(),
+        Some(index) => index.parts.iter().map(|part| part_collation(table, part)).collect(),
+        None => table.key_columns().map(|part| table.column(part.column).map_or(0, of_descriptor)).collect(),
     }
 }
 
@@ -106,7 +100,7 @@ fn index_row(owner: &Indexed, shown: &ShownIndex<'_>, t: &mut Builder<'_>) {
         ("indcheckxmin", false.into()),
         ("indisready", shown.index.is_none_or(|i| i.state >= stoa_table::catalog::IndexState::WriteOnly).into()),
         ("indislive", true.into()),
-        ("indisreplident", false.into()),
+        ("indisreplident", table.is_replica_identity(shown.oid & !PRIMARY_INDEX_BIT).into()),
         ("indkey", V::Ints(keys)),
         ("indcollation", V::Oids(collations(table, shown))),
         ("indclass", V::Oids(classes(table, shown))),

@@ -9,17 +9,17 @@ use stoa_table::txn::GroupId;
 /// Locks of tables and advisory keys, the transactions of sessions, and what is waited for.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     let transactions = ctx.txn.transactions();
-    let running = transactions.running();
+    let running = transactions.running_and_assigned();
     let virtual_id = |group: GroupId| {
-        let id = running.iter().find(|(g, _)| *g == group).map_or(0, |(_, id)| *id);
+        let id = running.iter().find(|(g, ..)| *g == group).map_or(0, |(_, id, _)| *id);
         format!("{}/{id}", group.0)
     };
     let pid = |group: GroupId| i64::try_from(group.0).map_or(V::Null, V::Int);
-    for (group, id) in &running {
-        for (kind, column, value) in [
-            ("virtualxid", "virtualxid", V::Text(virtual_id(*group))),
-            ("transactionid", "transactionid", V::Oid(u32::try_from(*id).unwrap_or(u32::MAX))),
-        ] {
+    for (group, id, assigned) in &running {
+        let own = ("virtualxid", "virtualxid", V::Text(virtual_id(*group)));
+        // Who only reads has no number.
+        let number = assigned.then(|| ("transactionid", "transactionid", V::Oid(u32::try_from(*id).unwrap_or(u32::MAX))));
+        for (kind, column, value) in [Some(own), number].into_iter().flatten() {
             t.row(vec![
                 ("locktype", kind.into()),
                 (column, value),
@@ -43,7 +43,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         match lock.id {
             LockId::Row(_) => {
                 let blocker = transactions.locks().blockers(lock.group).into_iter().next();
-                let id = blocker.and_then(|b| running.iter().find(|(g, _)| *g == b)).map(|(_, id)| *id);
+                let id = blocker.and_then(|b| running.iter().find(|(g, ..)| *g == b)).map(|(_, id, _)| *id);
                 cells.push(("transactionid", id.and_then(|id| u32::try_from(id).ok()).map_or(V::Null, V::Oid)));
             }
             LockId::Table(oid) => {

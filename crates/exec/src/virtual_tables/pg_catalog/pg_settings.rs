@@ -4,8 +4,31 @@ use super::super::builder::{Builder, V};
 use crate::environment::StatementContext;
 use crate::settings::server::may_examine;
 use crate::settings::value::unit_name;
-use crate::settings::{Kind, SETTINGS};
+use crate::settings::{Kind, SETTINGS, Settings};
 use stoa_pg::PgResult;
+
+/// Who said what RESET goes back to: the most particular of those who say just that.
+fn source_of_reset(ctx: &StatementContext, reset: &Settings, name: &str) -> &'static str {
+    if matches!(name, "data_directory" | "hba_file" | "ident_file") {
+        return "override";
+    }
+    let value = reset.raw(name);
+    let (database, role) = (ctx.session.database_oid, ctx.session.login.oid);
+    for (source, database, role) in [("database user", database, role), ("user", 0, role), ("database", database, 0), ("global", 0, 0)] {
+        let said = ctx.catalog.authority().settings_of(database, role).into_iter().flat_map(|found| &found.values);
+        let is_same = |text: &str| Settings::default().with(name, Some(text)).is_ok_and(|said| said.raw(name) == value);
+        if said.into_iter().any(|(of, text)| of.eq_ignore_ascii_case(name) && is_same(text)) {
+            return source;
+        }
+    }
+    if !reset.is_set(name) {
+        "default"
+    } else if ctx.database.base_settings.read().raw(name) == value {
+        "command line"
+    } else {
+        "client"
+    }
+}
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
@@ -30,13 +53,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             Kind::Enum(words) => V::Texts(words.iter().map(|w| (*w).to_owned()).collect()),
             _ => V::Null,
         };
-        let source = if !now.is_set(setting.name) {
-            "default"
-        } else if now.raw(setting.name) == reset.raw(setting.name) {
-            "client"
-        } else {
-            "session"
-        };
+        let source = if now.raw(setting.name) == reset.raw(setting.name) { source_of_reset(ctx, &reset, setting.name) } else { "session" };
         t.row(vec![
             ("name", setting.name.into()),
             ("setting", value.into()),

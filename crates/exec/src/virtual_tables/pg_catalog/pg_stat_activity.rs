@@ -10,6 +10,9 @@ use stoa_table::txn::GroupId;
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
+    let running = ctx.txn.transactions().running_and_assigned();
+    let oldest = running.iter().filter(|(_, _, assigned)| *assigned).map(|(_, id, _)| *id).min();
+    let number = |id: Option<u64>| id.map_or(V::Null, |id| V::Oid(u32::try_from(id).unwrap_or(u32::MAX)));
     for session in ctx.database.sessions() {
         // Others are told no more than that it is there.
         if !ctx.may_see(&session) {
@@ -32,7 +35,12 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             None if activity.state == ActivityState::Active => (V::Null, V::Null),
             None => ("Client".into(), "ClientRead".into()),
         };
+        let own = running.iter().find(|(group, ..)| *group == GroupId(u64::from(session.pid)));
+        // What it reads is at least as new as its beginning. Between statements, what it will read is not known.
+        let reads = own.filter(|_| activity.state == ActivityState::Active).map(|(_, id, _)| oldest.map_or(*id, |oldest| oldest.min(*id)));
         t.row(vec![
+            ("backend_xid", number(own.filter(|(_, _, assigned)| *assigned).map(|(_, id, _)| *id))),
+            ("backend_xmin", number(reads)),
             ("wait_event_type", wait_type),
             ("wait_event", wait_event),
             ("datid", V::Oid(session.database_oid)),

@@ -2,7 +2,7 @@
 
 use super::hyperdrive::of_four_bytes;
 use crate::ast::Ident;
-use crate::ddl::{AlterAction, Column, Constraint, ConstraintKind, Ddl, Family, ObjectKind};
+use crate::ddl::{AlterAction, Column, Constraint, ConstraintKind, Ddl, Family, ObjectKind, ReplicaIdentity};
 use crate::error::SyntaxError;
 use crate::grammar::{Parse, Parser};
 use sqlparser::tokenizer::Token;
@@ -79,6 +79,9 @@ impl Parser<'_> {
     }
 
     fn action(&mut self, kind: ObjectKind) -> Parse<AlterAction> {
+        if kind != ObjectKind::Schema && self.keywords(&["replica", "identity"]) {
+            return self.replica_identity();
+        }
         if kind != ObjectKind::Table {
             return self.alter_action(kind);
         }
@@ -240,10 +243,25 @@ impl Parser<'_> {
             return self.alter_column(column);
         }
         // Rules, triggers, partitions, inheritance.
-        if self.peek_any(0, &["enable", "disable", "attach", "detach", "inherit", "no", "force", "cluster", "replica", "of", "not"]) {
+        if self.peek_any(0, &["enable", "disable", "attach", "detach", "inherit", "no", "force", "cluster", "of", "not"]) {
             return Ok(AlterAction::Unsupported(self.rest_of_action()));
         }
         Err(self.unexpected())
+    }
+
+    fn replica_identity(&mut self) -> Parse<AlterAction> {
+        Ok(AlterAction::ReplicaIdentity(if self.keyword("default") {
+            ReplicaIdentity::Default
+        } else if self.keyword("nothing") {
+            ReplicaIdentity::Nothing
+        } else if self.keyword("full") {
+            ReplicaIdentity::Full
+        } else if self.keyword("using") {
+            self.expect("index")?;
+            ReplicaIdentity::Index(self.ident()?)
+        } else {
+            return Err(self.unexpected());
+        }))
     }
 
     /// Behind ADD: a column.

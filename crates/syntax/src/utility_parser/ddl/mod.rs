@@ -178,6 +178,7 @@ impl Parser<'_> {
             let columns = self.optional_columns()?;
             self.table_method()?;
             let options = self.with_options()?;
+            self.tablespace()?;
             self.expect("as")?;
             let rows = RowSource::Query(Box::new(Statement::Query(self.query()?)));
             let with_data = self.with_data()?;

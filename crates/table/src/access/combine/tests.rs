@@ -25,7 +25,14 @@ fn descriptor() -> TableDescriptor {
         nulls_not_distinct: false,
         parts: parts
             .iter()
-            .map(|c| IndexPart { key: IndexKey::Column(ColumnId(*c)), ty: int.clone(), class: None, descending: false, nulls_first: false })
+            .map(|c| IndexPart {
+                key: IndexKey::Column(ColumnId(*c)),
+                ty: int.clone(),
+                class: None,
+                collation: None,
+                descending: false,
+                nulls_first: false,
+            })
             .collect(),
         include: Vec::new(),
         predicate: None,
