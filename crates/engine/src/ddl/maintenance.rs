@@ -340,7 +340,7 @@ pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[Ma
     Ok(())
 }
 
-/// Whether what is done is told.
+/// Whether VERBOSE is on.
 fn verbose(options: &[NamedOption]) -> PgResult<bool> {
     options.iter().filter(|option| option.name.eq_ignore_ascii_case("verbose")).try_fold(false, |_, option| boolean(option))
 }

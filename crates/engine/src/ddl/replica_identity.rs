@@ -70,7 +70,7 @@ fn key_columns<'t>(table: &'t TableDescriptor, index: &'t IndexDescriptor) -> im
 /// Before a column may be NULL.
 ///
 /// # Errors
-/// 42P16 for one by which rows are told apart.
+/// 42P16 for one of the replica identity.
 pub(super) fn check_nullable(table: &TableDescriptor, column: &ColumnDescriptor) -> PgResult<()> {
     let identity = table.indexes.iter().find(|index| table.is_replica_identity(index.oid));
     if identity.is_some_and(|index| key_columns(table, index).any(|of_key| of_key.id == column.id)) {

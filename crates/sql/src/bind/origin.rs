@@ -1,4 +1,4 @@
-//! Of which relation's column a result column is, as RowDescription tells it.
+//! The origin of a result column, as RowDescription has it: a relation and one of its columns.
 //!
 //! As in PostgreSQL a column keeps its origin through subqueries, WITH and joins that only hand it on; what is computed has none. A
 //! view's columns are the view's. See [`Output::origin`](crate::typed::tree::Output::origin) for the numbers.
@@ -96,7 +96,7 @@ fn is_stored(number: u32) -> bool {
     number.cast_signed() > 0
 }
 
-/// Columns of the tables that hold the rows of materialized views are told as those of the views.
+/// Columns of the tables that hold the rows of materialized views become those of the views.
 pub(super) fn tell_views(catalog: &CatalogSnapshot, body: &mut BoundBody) {
     let tell = |origin: &mut Option<Origin>| {
         if let Some((relation, _)) = origin

@@ -1,4 +1,4 @@
-//! By what a table's rows would be told apart in what is replicated (`REPLICA IDENTITY`): kept to be shown, as nothing is replicated so.
+//! `REPLICA IDENTITY` of a table: kept to be shown, as there is no logical replication.
 
 use super::descriptor::{Oid, TableDescriptor};
 use serde::{Deserialize, Serialize};
