@@ -3,8 +3,9 @@
 //! Rows are committed in parts of `--commit-rows`; the error says what a failed load has committed, and `--skip`
 //! goes on behind it. A file that fits into one part is loaded whole or not at all. A part's commit leaves a token of the load, so that
 //! one that was killed is gone on with by its number, `--resume`. Reading order: [`Records`] (what a file gives) → [`text`] → [`json`] →
-//! [`parquet`] → [`value`] → [`types`].
+//! [`extended`] → [`parquet`] → [`value`] → [`types`].
 
+mod extended;
 mod json;
 mod parquet;
 mod text;
@@ -52,6 +53,9 @@ pub struct Load {
     /// The columns: of csv and tsv in the order of the file, whose first line is a row then and not their names; of others those to load.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     columns: Option<Vec<String>>,
+    /// A column that gets the whole documents of json and bson, rather than columns the values of their keys.
+    #[arg(long, value_name = "NAME", conflicts_with = "columns")]
+    document: Option<String>,
     /// Make the table first; the types of columns are those that all values of the file have.
     #[arg(long)]
     create: bool,
@@ -79,6 +83,8 @@ enum Format {
     Tsv,
     /// Objects, a line each or one array of them; keys are columns.
     Json,
+    /// Documents of BSON, one behind the other, as mongodump writes them; keys are columns.
+    Bson,
     /// Apache Parquet.
     Parquet,
 }
@@ -88,6 +94,7 @@ impl Format {
         match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
             Some("tsv" | "tab" | "txt" | "tbl") => Format::Tsv,
             Some("json" | "jsonl" | "ndjson") => Format::Json,
+            Some("bson") => Format::Bson,
             Some("parquet" | "pq") => Format::Parquet,
             _ => Format::Csv,
         }
@@ -95,6 +102,15 @@ impl Format {
 
     fn delimiter(self) -> char {
         if self == Format::Csv { ',' } else { char::from(value::DELIMITER) }
+    }
+
+    /// How documents stand in the file, where it has such.
+    fn documents(self) -> Option<json::Form> {
+        match self {
+            Format::Json => Some(json::Form::Json),
+            Format::Bson => Some(json::Form::Bson),
+            Format::Csv | Format::Tsv | Format::Parquet => None,
+        }
     }
 
     /// Whether values are those of COPY as they stand in the file.
@@ -231,19 +247,12 @@ struct Progress {
 impl Load {
     pub(super) async fn run(self) -> Result<ExitCode, CommandError> {
         let began = Instant::now();
-        let format = self.format.unwrap_or_else(|| Format::of(&self.file));
-        let delimiter = self.delimiter.unwrap_or(format.delimiter());
-        if !delimiter.is_ascii() {
-            return Err(CommandError::Usage("--delimiter must be one ASCII character".into()));
-        }
-        if !format.is_text() && (self.delimiter.is_some() || self.null.is_some()) {
-            return Err(CommandError::Usage("--delimiter and --null are for csv and tsv".into()));
-        }
+        let (format, delimiter) = self.form()?;
         let wrong = |error: FileError| error.of(&self.file);
         let mut text = if format.is_text() { Some(text::TextFile::open(&self.file, format).map_err(wrong)?) } else { None };
         // Types are looked for where they are wanted, or names are not known without.
-        let (names, types) = match (&mut text, &self.columns) {
-            (Some(file), columns) => {
+        let (names, types) = match (&mut text, &self.columns, &self.document) {
+            (Some(file), columns, _) => {
                 let names = match columns {
                     Some(names) => names.clone(),
                     None => file.header(delimiter).map_err(wrong)?,
@@ -254,11 +263,12 @@ impl Load {
                 };
                 (names, types)
             }
-            (None, Some(names)) if !self.create => (names.clone(), Vec::new()),
-            (None, columns) => {
-                let found = match format {
-                    Format::Parquet => parquet::columns(&self.file, columns.as_deref()),
-                    _ => json::infer(&self.file),
+            (None, _, Some(column)) => (vec![column.clone()], vec!["jsonb".to_owned()]),
+            (None, Some(names), None) if !self.create => (names.clone(), Vec::new()),
+            (None, columns, None) => {
+                let found = match format.documents() {
+                    Some(form) => json::infer(&self.file, form),
+                    None => parquet::columns(&self.file, columns.as_deref()),
                 };
                 let found = found.map_err(wrong)?;
                 match columns {
@@ -283,15 +293,15 @@ impl Load {
             command(&mut session, "BEGIN").await?;
             command(&mut session, &self.definition(&names, &types)).await?;
         }
-        let mut records: Box<dyn Records> = match (text, format) {
+        let mut records: Box<dyn Records> = match (text, format.documents()) {
             (Some(file), _) => Box::new(file),
-            (None, Format::Parquet) => {
+            (None, None) => {
                 let columns = self.described(&mut session, names.clone()).await?;
                 Box::new(parquet::ParquetFile::open(&self.file, columns).map_err(wrong)?)
             }
-            (None, _) => {
-                let mut file = json::JsonFile::open(&self.file).map_err(wrong)?;
-                file.set_columns(self.described(&mut session, names.clone()).await?);
+            (None, Some(form)) => {
+                let mut file = json::JsonFile::open(&self.file, form).map_err(wrong)?;
+                file.set_columns(self.described(&mut session, names.clone()).await?, self.document.is_some());
                 Box::new(file)
             }
         };
@@ -348,6 +358,22 @@ impl Load {
                 Ok(ExitCode::FAILURE)
             }
         }
+    }
+
+    /// What the file is, and what stands between its values; an error where options do not go together.
+    fn form(&self) -> Result<(Format, char), CommandError> {
+        let format = self.format.unwrap_or_else(|| Format::of(&self.file));
+        let delimiter = self.delimiter.unwrap_or(format.delimiter());
+        if !delimiter.is_ascii() {
+            return Err(CommandError::Usage("--delimiter must be one ASCII character".into()));
+        }
+        if !format.is_text() && (self.delimiter.is_some() || self.null.is_some()) {
+            return Err(CommandError::Usage("--delimiter and --null are for csv and tsv".into()));
+        }
+        if self.document.is_some() && format.documents().is_none() {
+            return Err(CommandError::Usage("--document is for json and bson".into()));
+        }
+        Ok((format, delimiter))
     }
 
     /// What tells loads of other tables and files apart.

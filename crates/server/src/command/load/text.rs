@@ -90,9 +90,7 @@ impl TextFile {
         let file = File::open(path)?;
         let total = file.metadata()?.len();
         let mut file = BufReader::with_capacity(1 << 20, file);
-        if let Some((kind, command)) = compression(file.fill_buf()?) {
-            return Err(FileError::Content(format!("it is compressed with {kind}: make a file of its contents with {command} first")));
-        }
+        check_compression(file.fill_buf()?)?;
         if is_utf16(file.fill_buf()?) {
             return Err(FileError::Content("it is UTF-16: iconv -f UTF-16 -t UTF-8 makes a file that can be loaded".into()));
         }
@@ -132,8 +130,8 @@ fn quoted(c: char) -> String {
     if c == '\t' { "tab".into() } else { format!("\"{c}\"") }
 }
 
-/// What a file is compressed with, by its first bytes, and what undoes it.
-fn compression(start: &[u8]) -> Option<(&'static str, &'static str)> {
+/// An error if a file is compressed, by its first bytes: with what, and what undoes it.
+pub(super) fn check_compression(start: &[u8]) -> Result<(), FileError> {
     const KINDS: [(&[u8], &str, &str); 5] = [
         (b"\x1f\x8b", "gzip", "gunzip"),
         (b"\x28\xb5\x2f\xfd", "zstd", "unzstd"),
@@ -141,7 +139,12 @@ fn compression(start: &[u8]) -> Option<(&'static str, &'static str)> {
         (b"\xfd7zXZ\0", "xz", "unxz"),
         (b"BZh", "bzip2", "bunzip2"),
     ];
-    KINDS.iter().find(|(sign, ..)| start.starts_with(sign)).map(|(_, kind, command)| (*kind, *command))
+    match KINDS.iter().find(|(sign, ..)| start.starts_with(sign)) {
+        None => Ok(()),
+        Some((_, kind, command)) => {
+            Err(FileError::Content(format!("it is compressed with {kind}: make a file of its contents with {command} first")))
+        }
+    }
 }
 
 fn check_utf8(record: &[u8], line: u64) -> Result<(), FileError> {
