@@ -81,10 +81,14 @@ impl Element {
     }
 }
 
+/// A name by XML 1.0, fifth edition, section 2.3.
 fn is_name(text: &str) -> bool {
-    let starts = |c: char| c.is_ascii_alphabetic() || c == '_' || c == ':' || (!c.is_ascii() && c.is_alphabetic());
-    let goes_on =
-        |c: char| starts(c) || c.is_ascii_digit() || c == '-' || c == '.' || c == '\u{b7}' || (!c.is_ascii() && c.is_alphanumeric());
+    let starts = |c: char| {
+        matches!(c, ':' | '_' | 'A'..='Z' | 'a'..='z' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}' | '\u{370}'..='\u{37d}'
+            | '\u{37f}'..='\u{1fff}' | '\u{200c}' | '\u{200d}' | '\u{2070}'..='\u{218f}' | '\u{2c00}'..='\u{2fef}' | '\u{3001}'..='\u{d7ff}'
+            | '\u{f900}'..='\u{fdcf}' | '\u{fdf0}'..='\u{fffd}' | '\u{10000}'..='\u{effff}')
+    };
+    let goes_on = |c: char| starts(c) || matches!(c, '-' | '.' | '0'..='9' | '\u{b7}' | '\u{300}'..='\u{36f}' | '\u{203f}' | '\u{2040}');
     text.starts_with(starts) && text.chars().all(goes_on)
 }
 
@@ -369,6 +373,7 @@ mod tests {
     fn documents_there_and_back() {
         for (xml, json) in [
             ("<a/>", r#"{"a": null}"#),
+            ("<हिन्दी.1>x</हिन्दी.1>", r#"{"हिन्दी.1": "x"}"#),
             ("<a>x</a>", r#"{"a": "x"}"#),
             (r#"<a x="1"/>"#, r#"{"a": {"@x": "1"}}"#),
             (r#"<a x="1">t</a>"#, r##"{"a": {"@x": "1", "#text": "t"}}"##),
@@ -430,6 +435,7 @@ mod tests {
             "<a x='<'/>",
             "<a x='&x;'/>",
             "<1a/>",
+            "<×/>",
             "<a 1='x'/>",
             "<!DOCTYPE a [<!ENTITY e 'x'>]><a>&e;</a>",
             "<a/>&amp;",
