@@ -123,11 +123,15 @@ def said(command, text):
     return out
 
 
+# What a command asks is answered with it.
+ANSWER = re.compile(r"\n(y|yes|n|no)$", re.I)
+
+
 def script(name):
-    """The commands of a script; what a command asks is answered with it."""
+    """The commands of a script, each with what it goes on with."""
     out = []
     for line in (SCRIPTS / f"{name}.hbase").read_text().splitlines():
-        if re.fullmatch("(?i)y|yes|n|no", line):
+        if ANSWER.match(f"\n{line}") or out and re.search(r",( *#.*)?$", out[-1]):
             out[-1] += f"\n{line}"
         elif line and not line.startswith("#"):
             out.append(line)
@@ -155,7 +159,7 @@ def compared(name, binary, store, commands, refused=False):
     theirs, ours = both(binary, store, commands)
     lines = different = alone = 0
     for command, their, our in zip(commands, theirs, ours):
-        if "\n" in command or command in REFUSED + DEPENDS:
+        if ANSWER.search(command) or command in REFUSED + DEPENDS:
             continue
         their, our = said(command, their), said(command, our)
         lines += len(their)

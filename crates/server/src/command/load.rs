@@ -2,11 +2,11 @@
 //!
 //! Rows are committed in parts of `--commit-rows`; the error says what a failed load has committed, and `--skip`
 //! goes on behind it. A file that fits into one part is loaded whole or not at all. A part's commit leaves a token of the load, so that
-//! one that was killed is gone on with by its number, `--resume`. Reading order: [`Records`] (what a file gives) → [`text`] → [`json`] →
+//! one that was killed is gone on with by its number, `--resume`. Reading order: [`Records`] (what a file gives) → [`text`] → [`documents`] →
 //! [`extended`] → [`parquet`] → [`value`] → [`types`].
 
+mod documents;
 mod extended;
-mod json;
 mod parquet;
 mod text;
 mod types;
@@ -105,10 +105,10 @@ impl Format {
     }
 
     /// How documents stand in the file, where it has such.
-    fn documents(self) -> Option<json::Form> {
+    fn documents(self) -> Option<documents::Form> {
         match self {
-            Format::Json => Some(json::Form::Json),
-            Format::Bson => Some(json::Form::Bson),
+            Format::Json => Some(documents::Form::Json),
+            Format::Bson => Some(documents::Form::Bson),
             Format::Csv | Format::Tsv | Format::Parquet => None,
         }
     }
@@ -267,7 +267,7 @@ impl Load {
             (None, Some(names), None) if !self.create => (names.clone(), Vec::new()),
             (None, columns, None) => {
                 let found = match format.documents() {
-                    Some(form) => json::infer(&self.file, form),
+                    Some(form) => documents::infer(&self.file, form),
                     None => parquet::columns(&self.file, columns.as_deref()),
                 };
                 let found = found.map_err(wrong)?;
@@ -300,7 +300,7 @@ impl Load {
                 Box::new(parquet::ParquetFile::open(&self.file, columns).map_err(wrong)?)
             }
             (None, Some(form)) => {
-                let mut file = json::JsonFile::open(&self.file, form).map_err(wrong)?;
+                let mut file = documents::DocumentFile::open(&self.file, form).map_err(wrong)?;
                 file.set_columns(self.described(&mut session, names.clone()).await?, self.document.is_some());
                 Box::new(file)
             }

@@ -59,7 +59,7 @@ pub fn register(r: &mut Registry) {
     });
     r.scalar("bson_to_jsonb", &[Bytea], Jsonb, to_jsonb, "A BSON document as jsonb, by MongoDB's relaxed Extended JSON.");
     let to_bson = strict1::<Bytes, Bytes>(|_, value| {
-        let mut out = Vec::with_capacity(value.len() * 2);
+        let mut out = Vec::new();
         write::root(&Node::root(value), &mut out)?;
         Ok(out)
     });

@@ -6,6 +6,7 @@
 
 use crate::args::{Bytes, Kernel, Kind, Reader, Text, arg, strict1};
 use crate::error::{PgError, PgResult};
+use crate::memory::{process, reserve};
 use crate::registry::Registry;
 use crate::sqlstate::SqlState;
 use crate::types::PgType;
@@ -15,6 +16,12 @@ use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader as XmlReader;
 use std::sync::Arc;
+
+/// Elements that memory is asked for at a time, and what the names and texts of one take at least.
+const ELEMENTS: usize = 8192;
+const ELEMENT_BYTES: usize = 64;
+/// The largest document that is made, as texts of PostgreSQL are.
+const MAX_BYTES: usize = 1 << 30;
 
 /// What counts as blank in XML.
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
@@ -44,6 +51,15 @@ impl Element {
             element.attributes.push((format!("@{name}"), allowed(&value)?.to_owned()));
         }
         Ok(element)
+    }
+
+    fn add(&mut self, name: String, child: Element) -> PgResult<()> {
+        let children = &mut self.children;
+        if children.len() == children.capacity() {
+            process().claim(2 * children.capacity() * size_of::<(String, Element)>())?;
+        }
+        children.push((name, child));
+        Ok(())
     }
 
     fn write(&mut self, out: &mut Builder) -> PgResult<()> {
@@ -118,6 +134,8 @@ fn read(text: &str) -> PgResult<(String, Element)> {
     let mut open: Vec<(String, Element)> = Vec::new();
     let mut root = None;
     let mut first = true;
+    let mut elements = 0;
+    process().claim(text.len())?;
     loop {
         let event = reader.read_event().map_err(|error| malformed(format!("At byte {}: {error}.", reader.error_position())))?;
         let closed = match event {
@@ -183,9 +201,13 @@ fn read(text: &str) -> PgResult<(String, Element)> {
             Event::Eof => break,
         };
         first = false;
+        elements += usize::from(closed.is_some());
+        if elements % ELEMENTS == 1 && closed.is_some() {
+            process().claim(ELEMENTS * ELEMENT_BYTES)?;
+        }
         let Some((name, element)) = closed else { continue };
         match open.last_mut() {
-            Some((_, parent)) => parent.children.push((name, element)),
+            Some((_, parent)) => parent.add(name, element)?,
             None if root.is_some() => return Err(malformed("It has more than one element at the top.")),
             None => root = Some((name, element)),
         }
@@ -220,8 +242,19 @@ fn unfit(detail: impl Into<String>) -> PgError {
     PgError::new(SqlState::INVALID_PARAMETER_VALUE, "this jsonb is no XML document").detail(detail)
 }
 
+/// Appends texts; a name may stand in a document many more times than in its jsonb.
+fn put(texts: &[&str], out: &mut Vec<u8>) -> PgResult<()> {
+    let bytes = texts.iter().map(|text| text.len()).sum();
+    if out.len() + bytes > MAX_BYTES {
+        return Err(PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, format!("an XML document has at most {MAX_BYTES} bytes")));
+    }
+    reserve(out, bytes)?;
+    texts.iter().for_each(|text| out.extend_from_slice(text.as_bytes()));
+    Ok(())
+}
+
 /// Appends the element with a name; several of it if the value is an array.
-fn elements(name: &str, value: &Node, out: &mut String) -> PgResult<()> {
+fn elements(name: &str, value: &Node, out: &mut Vec<u8>) -> PgResult<()> {
     if !is_name(name) {
         return Err(unfit(format!("\"{name}\" is no name.")));
     }
@@ -239,19 +272,19 @@ fn elements(name: &str, value: &Node, out: &mut String) -> PgResult<()> {
         scalar => {
             let text = scalar.as_text().unwrap_or_default();
             if text.is_empty() {
-                out.extend(["<", name, "/>"]);
+                put(&["<", name, "/>"], out)?;
                 return Ok(());
             }
-            out.extend(["<", name, ">"]);
+            put(&["<", name, ">"], out)?;
             escape(&text, false, out)?;
-            out.extend(["</", name, ">"]);
+            put(&["</", name, ">"], out)?;
             Ok(())
         }
     }
 }
 
-fn element(name: &str, object: &Object, out: &mut String) -> PgResult<()> {
-    out.extend(["<", name]);
+fn element(name: &str, object: &Object, out: &mut Vec<u8>) -> PgResult<()> {
+    put(&["<", name], out)?;
     for (key, value) in object.iter() {
         let Some(attribute) = key.strip_prefix('@') else { continue };
         if !is_name(attribute) {
@@ -260,12 +293,12 @@ fn element(name: &str, object: &Object, out: &mut String) -> PgResult<()> {
         if !value.is_scalar() {
             return Err(unfit(format!("The attribute \"{attribute}\" is of type {}.", value.kind().name())));
         }
-        out.extend([" ", attribute, "=\""]);
+        put(&[" ", attribute, "=\""], out)?;
         escape(&value.as_text().unwrap_or_default(), true, out)?;
-        out.push('"');
+        put(&["\""], out)?;
     }
     let tag = out.len();
-    out.push('>');
+    put(&[">"], out)?;
     for (key, value) in object.iter() {
         if key == "#text" {
             if !value.is_scalar() {
@@ -278,37 +311,45 @@ fn element(name: &str, object: &Object, out: &mut String) -> PgResult<()> {
     }
     if out.len() == tag + 1 {
         out.truncate(tag);
-        out.push_str("/>");
+        put(&["/>"], out)?;
     } else {
-        out.extend(["</", name, ">"]);
+        put(&["</", name, ">"], out)?;
     }
     Ok(())
 }
 
 /// Text as it stands in an element, or in an attribute within double quotes. Characters that a reader would take for others are written
 /// by number.
-fn escape(text: &str, attribute: bool, out: &mut String) -> PgResult<()> {
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '\r' => out.push_str("&#13;"),
-            '"' if attribute => out.push_str("&quot;"),
-            '\n' if attribute => out.push_str("&#10;"),
-            '\t' if attribute => out.push_str("&#9;"),
-            c if is_allowed(c) => out.push(c),
-            c => return Err(unfit(format!("XML has no character U+{:04X}.", u32::from(c)))),
-        }
+fn escape(text: &str, attribute: bool, out: &mut Vec<u8>) -> PgResult<()> {
+    let by_number = |c: char| c == '\r' || attribute && matches!(c, '\n' | '\t');
+    let special = |c: char| matches!(c, '<' | '>' | '&') || attribute && c == '"' || by_number(c) || !is_allowed(c);
+    let mut rest = text;
+    while let Some(at) = rest.find(special) {
+        let (plain, behind) = rest.split_at(at);
+        let mut behind = behind.chars();
+        let written = match behind.next() {
+            Some('<') => "&lt;",
+            Some('>') => "&gt;",
+            Some('&') => "&amp;",
+            Some('"') => "&quot;",
+            Some('\r') => "&#13;",
+            Some('\n') => "&#10;",
+            Some('\t') => "&#9;",
+            Some(c) => return Err(unfit(format!("XML has no character U+{:04X}.", u32::from(c)))),
+            None => "",
+        };
+        put(&[plain, written], out)?;
+        rest = behind.as_str();
     }
-    Ok(())
+    put(&[rest], out)
 }
 
 /// Appends the document that an object of one key is.
 ///
 /// # Errors
-/// 22023 for what is no such object, for keys that are no names, arrays in arrays, and characters that XML does not have.
-fn write(node: &Node, out: &mut String) -> PgResult<()> {
+/// 22023 for what is no such object, for keys that are no names, arrays in arrays, and characters that XML does not have; 54000 for
+/// documents of more than a gigabyte.
+fn write(node: &Node, out: &mut Vec<u8>) -> PgResult<()> {
     match node {
         Node::Object(object) if object.len() == 1 && !matches!(object.value(0), Node::Array(_)) => {
             elements(object.key(0), &object.value(0), out)
@@ -340,9 +381,9 @@ pub fn register(r: &mut Registry) {
     });
     r.scalar("xml_to_jsonb", &[T], Jsonb, to_jsonb, "An XML document as jsonb: names are keys, attributes keys with @, texts #text.");
     let to_xml = strict1::<Bytes, Text>(|_, value| {
-        let mut out = String::with_capacity(value.len() * 2);
+        let mut out = Vec::new();
         write(&Node::root(value), &mut out)?;
-        Ok(out)
+        String::from_utf8(out).map_err(|_| PgError::internal("XML text that is not UTF-8"))
     });
     r.scalar("jsonb_to_xml", &[Jsonb], T, to_xml, "The XML document that a jsonb object of one key is.");
 }
@@ -364,9 +405,9 @@ mod tests {
     }
 
     fn to_xml(text: &str) -> PgResult<String> {
-        let mut out = String::new();
+        let mut out = Vec::new();
         write(&Node::root(&from_text(text)?), &mut out)?;
-        Ok(out)
+        Ok(String::from_utf8(out).unwrap())
     }
 
     #[test]

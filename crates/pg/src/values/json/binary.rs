@@ -15,6 +15,7 @@
 use super::number;
 use super::text::{self, JsonKind, MAX_DEPTH, Sink, too_deep, write_string};
 use crate::error::{PgError, PgResult};
+use crate::memory::{process, reserve};
 use crate::sqlstate::SqlState;
 use std::cmp::Ordering;
 
@@ -533,6 +534,15 @@ impl Builder {
         Ok(std::mem::replace(&mut self.out, vec![VERSION]))
     }
 
+    /// Makes room for a part of so many bytes; what is much is asked for.
+    fn room(&mut self, bytes: usize) -> PgResult<()> {
+        if self.items.len() == self.items.capacity() {
+            process().claim(self.items.capacity() * size_of::<Item>())?;
+        }
+        // A tag, and the width of ends.
+        reserve(&mut self.out, bytes + 16)
+    }
+
     fn value_done(&mut self) {
         let end = self.out.len();
         if let Some(frame) = self.frames.last() {
@@ -569,17 +579,20 @@ impl Builder {
         let Some(frame) = self.frames.pop() else { return Err(PgError::internal("a jsonb container was closed twice")) };
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
+        let parts = (self.items.len() - frame.first_item) * if frame.object { 2 } else { 1 };
+        reserve(&mut scratch, self.out.len() - frame.start + 4 * parts + 16)?;
         let data = self.out.get(frame.start..).unwrap_or(&[]);
         let slice = |from: usize, to: usize| data.get(from - frame.start..to - frame.start).unwrap_or(&[]);
-        let mut items = self.items.split_off(frame.first_item);
+        let items = self.items.get_mut(frame.first_item..).unwrap_or(&mut []);
         if frame.object {
             items.sort_by(|a, b| key_order(slice(a.key, a.value), slice(b.key, b.value)));
             // The sort is stable, so of equal keys the one written last is the last of its run.
+            process().claim(size_of_val(items))?;
             let mut kept: Vec<Item> = Vec::with_capacity(items.len());
             for item in items {
                 match kept.last_mut() {
-                    Some(last) if slice(last.key, last.value) == slice(item.key, item.value) => *last = item,
-                    _ => kept.push(item),
+                    Some(last) if slice(last.key, last.value) == slice(item.key, item.value) => *last = *item,
+                    _ => kept.push(*item),
                 }
             }
             let total = kept.iter().map(|item| item.end - item.key).sum::<usize>();
@@ -601,12 +614,14 @@ impl Builder {
             }
         } else {
             let width = header(ARRAY, items.len(), data.len(), &mut scratch)?;
-            for item in &items {
+            for item in items.iter() {
                 push_end(item.end - frame.start, width, &mut scratch);
             }
             scratch.extend_from_slice(data);
         }
+        self.items.truncate(frame.first_item);
         self.out.truncate(frame.start);
+        reserve(&mut self.out, scratch.len())?;
         self.out.extend_from_slice(&scratch);
         self.scratch = scratch;
         self.value_done();
@@ -639,20 +654,24 @@ fn push_end(value: usize, width: usize, out: &mut Vec<u8>) {
 impl Sink for Builder {
     const DECODES: bool = true;
     fn null(&mut self) -> PgResult<()> {
+        self.room(0)?;
         self.node(&Node::Null);
         Ok(())
     }
     fn bool(&mut self, value: bool) -> PgResult<()> {
+        self.room(0)?;
         self.node(&Node::Bool(value));
         Ok(())
     }
     fn number(&mut self, text: &str) -> PgResult<()> {
+        self.room(text.len())?;
         self.out.push(NUMBER);
         number::canonical(text, &mut self.out)?;
         self.value_done();
         Ok(())
     }
     fn string(&mut self, value: &str) -> PgResult<()> {
+        self.room(value.len())?;
         self.node(&Node::String(value));
         Ok(())
     }
@@ -666,6 +685,7 @@ impl Sink for Builder {
         self.open(true)
     }
     fn key(&mut self, key: &str) -> PgResult<()> {
+        self.room(key.len())?;
         let at = self.out.len();
         self.out.extend_from_slice(key.as_bytes());
         let value = self.out.len();

@@ -23,11 +23,20 @@ const NUMBERS: u16 = 0b1_1110;
 const TEXT: u16 = 1 << 8;
 /// Behind all of [`TYPES`]: jsonb takes whatever a document may hold.
 const JSONB: u16 = 1 << 9;
+const UUID: u16 = 1 << 10;
+const BYTEA: u16 = 1 << 11;
+
+/// Bytes that say what they are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Binary {
+    Uuid,
+    Other,
+}
 
 /// The types that take all values that were seen.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidates {
-    /// One bit for each of [`TYPES`], and that of jsonb.
+    /// One bit for each of [`TYPES`], and those behind them.
     left: u16,
     seen: bool,
 }
@@ -51,12 +60,18 @@ impl Candidates {
             Value::Null => {}
             Value::Bool(value) => self.of(if *value { "true" } else { "false" }, BOOLEAN | TEXT | JSONB),
             Value::Number(value) => self.of(&value.to_string(), NUMBERS | TEXT | JSONB),
-            Value::String(value) => self.of(value, !(BOOLEAN | NUMBERS)),
+            Value::String(value) => self.of(value, !(BOOLEAN | NUMBERS | UUID | BYTEA)),
             Value::Array(_) | Value::Object(_) => {
                 self.left &= JSONB;
                 self.seen = true;
             }
         }
+    }
+
+    /// Bytes of a document.
+    pub(super) fn bytes(&mut self, what: Binary) {
+        self.left &= JSONB | BYTEA | if what == Binary::Uuid { UUID } else { 0 };
+        self.seen = true;
     }
 
     fn of(&mut self, value: &str, possible: u16) {
@@ -75,7 +90,12 @@ impl Candidates {
             return "text";
         }
         let first = TYPES.iter().enumerate().find(|(at, _)| self.left & (1 << at) != 0);
-        first.map_or("jsonb", |(_, (name, _))| name)
+        match first {
+            Some((_, (name, _))) => name,
+            None if self.left & UUID != 0 => "uuid",
+            None if self.left & BYTEA != 0 => "bytea",
+            None => "jsonb",
+        }
     }
 }
 
@@ -151,5 +171,23 @@ mod tests {
             values.as_array().into_iter().flatten().for_each(|v| types.json(v));
             assert_eq!(types.first(), wanted, "{values}");
         }
+    }
+
+    #[test]
+    fn bytes_have_types_of_their_own() {
+        let of = |all: &[Option<Binary>]| {
+            let mut types = Candidates::default();
+            for binary in all {
+                match binary {
+                    Some(binary) => types.bytes(*binary),
+                    None => types.json(&json!("x")),
+                }
+            }
+            types.first()
+        };
+        assert_eq!(of(&[Some(Binary::Uuid)]), "uuid");
+        assert_eq!(of(&[Some(Binary::Uuid), Some(Binary::Other)]), "bytea");
+        assert_eq!(of(&[Some(Binary::Other), None]), "jsonb");
+        assert_eq!(of(&[None, Some(Binary::Uuid)]), "jsonb");
     }
 }

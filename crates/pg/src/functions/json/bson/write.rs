@@ -6,6 +6,7 @@ use super::{
 };
 use crate::error::{PgError, PgResult};
 use crate::functions::encoding::{Form, decode_hex};
+use crate::memory::reserve;
 use crate::sqlstate::SqlState;
 use crate::values::json::binary::{Node, Object};
 
@@ -54,6 +55,8 @@ fn document(object: &Object, out: &mut Vec<u8>) -> PgResult<()> {
 }
 
 fn element(key: &str, value: &Node, out: &mut Vec<u8>) -> PgResult<()> {
+    // Beside the key a type, and at most a decimal.
+    reserve(out, key.len() + 24)?;
     let kind = out.len();
     out.push(NULL);
     cstring(key, out);
@@ -105,6 +108,7 @@ fn cstring(text: &str, out: &mut Vec<u8>) {
 
 fn string(text: &str, out: &mut Vec<u8>) -> PgResult<()> {
     let length = i32::try_from(text.len() + 1).map_err(|_| too_large())?;
+    reserve(out, text.len() + 5)?;
     out.extend(length.to_le_bytes());
     cstring(text, out);
     Ok(())
@@ -211,11 +215,7 @@ fn extended(object: &Object, out: &mut Vec<u8>) -> PgResult<Option<u8>> {
             BINARY
         }
         "$regularExpression" => {
-            let parts = inner()?;
-            let (Some(Node::String(pattern)), Some(Node::String(options)), 2) = (parts.get("pattern"), parts.get("options"), parts.len())
-            else {
-                return Err(wrong(key));
-            };
+            let (pattern, options) = two_texts(&inner()?, "pattern", "options").ok_or_else(|| wrong(key))?;
             cstring(pattern, out);
             let mut options: Vec<char> = options.chars().collect();
             options.sort_unstable();
@@ -262,6 +262,14 @@ fn extended(object: &Object, out: &mut Vec<u8>) -> PgResult<Option<u8>> {
     }))
 }
 
+/// The two texts that an object has, and nothing else.
+fn two_texts<'a>(object: &Object<'a>, first: &str, second: &str) -> Option<(&'a str, &'a str)> {
+    match (object.get(first)?, object.get(second)?) {
+        (Node::String(first), Node::String(second)) if object.len() == 2 => Some((first, second)),
+        _ => None,
+    }
+}
+
 fn object_id(digits: &str, out: &mut Vec<u8>) -> Option<()> {
     let bytes = decode_hex(digits).ok().filter(|bytes| bytes.len() == 12)?;
     out.extend(bytes);
@@ -283,6 +291,7 @@ fn milliseconds(value: &Node) -> Option<i64> {
 fn binary(subtype: u8, bytes: &[u8], out: &mut Vec<u8>) -> PgResult<()> {
     let old = subtype == OLD_BINARY;
     let length = i32::try_from(bytes.len() + if old { 4 } else { 0 }).map_err(|_| too_large())?;
+    reserve(out, bytes.len() + 9)?;
     out.extend(length.to_le_bytes());
     out.push(subtype);
     if old {

@@ -26,7 +26,7 @@ pub(super) enum Form {
 }
 
 /// Reads a file's objects as records of COPY's text format.
-pub(super) struct JsonFile {
+pub(super) struct DocumentFile {
     file: BufReader<File>,
     form: Form,
     /// Whether the one column has the objects as they are.
@@ -41,7 +41,7 @@ pub(super) struct JsonFile {
     bytes: u64,
 }
 
-impl JsonFile {
+impl DocumentFile {
     pub(super) fn open(path: &Path, form: Form) -> Result<Self, FileError> {
         let file = File::open(path)?;
         let total = file.metadata()?.len();
@@ -206,7 +206,7 @@ impl JsonFile {
     }
 }
 
-impl Records for JsonFile {
+impl Records for DocumentFile {
     fn record(&mut self, out: &mut Vec<u8>) -> Result<bool, FileError> {
         if !self.next()? {
             return Ok(false);
@@ -223,7 +223,7 @@ impl Records for JsonFile {
             }
             let mut value = object.get_mut(&column.name).map(Value::take).unwrap_or_default();
             if self.form == Form::Bson && !matches!(column.ty, PgType::Json | PgType::Jsonb) {
-                value = extended::plain(value);
+                value = extended::plain(value, &column.ty);
             }
             write_json(&value, &column.ty, out);
         }
@@ -254,7 +254,7 @@ impl Records for JsonFile {
 
 /// All keys of a file's objects in the order in which they come, with the types that take their values.
 pub(super) fn infer(path: &Path, form: Form) -> Result<Vec<(String, String)>, FileError> {
-    let mut file = JsonFile::open(path, form)?;
+    let mut file = DocumentFile::open(path, form)?;
     let mut names: Vec<String> = Vec::new();
     let mut types: Vec<Candidates> = Vec::new();
     let mut places = std::collections::HashMap::new();
@@ -270,7 +270,11 @@ pub(super) fn infer(path: &Path, form: Form) -> Result<Vec<(String, String)>, Fi
                 }
             };
             if let Some(types) = types.get_mut(at) {
-                types.json(&if form == Form::Bson { extended::plain(value) } else { value });
+                match (form, extended::binary_type(&value)) {
+                    (Form::Bson, Some(ty)) => types.bytes(ty),
+                    (Form::Bson, None) => types.json(&extended::plain(value, &PgType::Text)),
+                    (Form::Json, _) => types.json(&value),
+                }
             }
         }
     }
@@ -295,7 +299,7 @@ mod tests {
 
     fn records_of(text: &[u8], form: Form, columns: &[(&str, PgType)], whole: bool) -> Result<String, String> {
         with_file(text, |path| {
-            let mut file = JsonFile::open(path, form).map_err(|e| e.to_string())?;
+            let mut file = DocumentFile::open(path, form).map_err(|e| e.to_string())?;
             file.set_columns(columns.iter().map(|(name, ty)| Column { name: (*name).into(), ty: ty.clone() }).collect(), whole);
             let mut out = Vec::new();
             while file.record(&mut out).map_err(|e| e.to_string())? {}
