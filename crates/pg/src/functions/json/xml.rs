@@ -13,7 +13,7 @@ use crate::types::PgType;
 use crate::values::json::binary::{Builder, Node, Object};
 use crate::values::json::text::{MAX_DEPTH, Sink, too_deep};
 use quick_xml::XmlVersion;
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::events::{BytesDecl, BytesStart, Event};
 use quick_xml::reader::Reader as XmlReader;
 use std::sync::Arc;
 
@@ -30,6 +30,20 @@ fn malformed(detail: impl Into<String>) -> PgError {
     PgError::new(SqlState::INVALID_XML_DOCUMENT, "invalid XML document").detail(detail)
 }
 
+/// Whether a blank stands behind every attribute that is not the last of a tag.
+fn are_apart(tag: &str) -> bool {
+    let mut rest = tag;
+    while let Some(opening) = rest.find(['"', '\'']) {
+        let quote = rest.get(opening..=opening).unwrap_or_default();
+        let Some((_, behind)) = rest.get(opening + 1..).and_then(|value| value.split_once(quote)) else { return true };
+        if !behind.is_empty() && !behind.starts_with(BLANKS) {
+            return false;
+        }
+        rest = behind;
+    }
+    true
+}
+
 /// An element whose end has not come, or has.
 #[derive(Default)]
 struct Element {
@@ -41,6 +55,9 @@ struct Element {
 impl Element {
     fn opened(tag: &BytesStart) -> PgResult<Element> {
         let mut element = Element::default();
+        if !are_apart(tag) {
+            return Err(malformed("No blank stands between two attributes."));
+        }
         for attribute in tag.attributes() {
             let attribute = attribute.map_err(|error| malformed(error.to_string()))?;
             let name = name(attribute.key.as_ref())?;
@@ -124,6 +141,32 @@ fn allowed(text: &str) -> PgResult<&str> {
     }
 }
 
+/// Whether a declaration says what it may: a version, then perhaps the encoding, then perhaps whether the document stands alone (XML 1.0,
+/// §2.8 and §4.3.3).
+fn is_declaration(declaration: &BytesDecl) -> bool {
+    let version =
+        |value: &str| value.strip_prefix("1.").is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|b| b.is_ascii_digit()));
+    let encoding = |value: &str| {
+        value.starts_with(|c: char| c.is_ascii_alphabetic()) && value.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b))
+    };
+    let mut last = if are_apart(declaration) { 0 } else { return false };
+    for attribute in BytesStart::from_content(&**declaration, "xml".len()).attributes() {
+        let Ok(attribute) = attribute else { return false };
+        let value = &*attribute.value;
+        let (place, holds) = match attribute.key.as_ref() {
+            "version" => (1, version(value)),
+            "encoding" => (2, encoding(value)),
+            "standalone" => (3, matches!(value, "yes" | "no")),
+            _ => return false,
+        };
+        if !holds || place <= last || last == 0 && place > 1 {
+            return false;
+        }
+        last = place;
+    }
+    last > 0
+}
+
 /// A document: its one element under its name.
 ///
 /// # Errors
@@ -179,11 +222,7 @@ fn read(text: &str) -> PgResult<(String, Element)> {
                 None
             }
             Event::Decl(declaration) => {
-                let version = declaration.version().ok();
-                let minor = version.as_deref().and_then(|version| version.strip_prefix("1."));
-                let known = minor.is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|b| b.is_ascii_digit()));
-                let readable = declaration.encoding().is_none_or(|e| e.is_ok()) && declaration.standalone().is_none_or(|s| s.is_ok());
-                if !first || !known || !readable {
+                if !first || !is_declaration(&declaration) {
                     return Err(malformed("Its declaration is wrong, or not at the beginning."));
                 }
                 None
@@ -197,7 +236,13 @@ fn read(text: &str) -> PgResult<(String, Element)> {
             Event::DocType(_) if root.is_some() || !open.is_empty() => {
                 return Err(malformed("Its document type stands behind its beginning."));
             }
-            Event::Comment(_) | Event::DocType(_) => None,
+            Event::DocType(doctype) => {
+                if !is_name(doctype.trim_matches(BLANKS).split(|c| BLANKS.contains(&c) || c == '[').next().unwrap_or_default()) {
+                    return Err(malformed("Its document type has no name."));
+                }
+                None
+            }
+            Event::Comment(_) => None,
             Event::Eof => break,
         };
         first = false;
@@ -440,6 +485,7 @@ mod tests {
             ("<a>1\r\n2</a>", r#"{"a": "1\n2"}"#),
             ("<a x='1\n2'/>", r#"{"a": {"@x": "1 2"}}"#),
             ("<a b = '1' ></a >", r#"{"a": {"@b": "1"}}"#),
+            ("<a b='\"1\"' c=\"'\"/>", r#"{"a": {"@b": "\"1\"", "@c": "'"}}"#),
         ] {
             assert_eq!(to_jsonb(xml).unwrap(), json, "{xml}");
         }
@@ -483,6 +529,18 @@ mod tests {
             "<a>]]></a>",
             "<?xml?><a/>",
             "<?xml version='1./0'?><a/>",
+            "<?xml version='1.0' encoding='UTF -8'?><a/>",
+            "<?xml version='1.0' standalone='es'?><a/>",
+            "<?xml version='1.0' standalone='yes' encoding='UTF-8'?><a/>",
+            "<?xml version='1.0' other='x'?><a/>",
+            "<?xml version='1.0' version='1.0'?><a/>",
+            "<?xml encoding='UTF-8'?><a/>",
+            "<?xml ?><a/>",
+            "<?xml version='1.0'encoding='UTF-8'?><a/>",
+            "<a b='1'c='2'/>",
+            "<a b='1'c='2'></a>",
+            "<!DOCTYPE &a><a/>",
+            "<!DOCTYPE><a/>",
             "<?xml versi&on='1.0'?><a/>",
             "<!-- --><?xml version='1.0'?><a/>",
             "<a><?XML x?></a>",
