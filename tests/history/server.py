@@ -2,11 +2,18 @@
 import os, signal, socket, subprocess, sys, time
 
 
+def own_port():
+    """A socket whose port no other program is given while it is open, and a server may listen at."""
+    held = socket.socket()
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    return held
+
+
 class Server:
     def __init__(self, binary, data, *more):
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.port = s.getsockname()[1]
+        self.held = own_port()
+        self.port = self.held.getsockname()[1]
         self.binary, self.data, self.more, self.kills, self.slowest = binary, data, more, 0, 0.0
         self.start()
 

@@ -21,6 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "history")]
 import crash
 from model import Disk
+from server import own_port
 
 LIFE = 20                                     # losses of one database
 ENDED_BY_SHIM = 77
@@ -57,9 +58,8 @@ class Server:
     """On a directory, under the shim or without it."""
 
     def __init__(self, binary, data, log, environment=None):
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            self.port = s.getsockname()[1]
+        self.held = own_port()                # lives are side by side
+        self.port = self.held.getsockname()[1]
         self.log = log
         command = [binary, "serve", "--data", str(data), "--listen", f"127.0.0.1:{self.port}", "--memory-limit", "64MB"]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=open(log, "ab"), env=environment)
