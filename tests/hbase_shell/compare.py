@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """HBase's own shell beside `stoa shell`: the same commands, and the same data lines.
 
-    compare.py BINARY [--seed N] [--commands N] [--only versions|scans|tables|snapshots|random] [--store hbase://…]
+    compare.py BINARY [--seed N] [--commands N] [--only versions|scans|tables|snapshots|errors|regions|random] [--store hbase://…]
     compare.py --jars    fetches HBase's shell, and no more
 
 HBase's shell works on the cluster that crates/hbase-client/tests/cluster/cluster has started, in its environment; `stoa shell` on an
@@ -18,10 +18,16 @@ SCRIPTS = ROOT / "crates/server/tests/shell"
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "stoa-hbase-shell"
 MARK = "-- command %d"
 # Refused here, see docs/shell.md: HBase is not asked either.
-REFUSED = ["create_namespace 'stoa_snapshots'", "snapshot 't', 's', {TTL => 86400}", "snapshot 't', 's', {MAX_FILESIZE => 1000}",
-           f"snapshot 't', '{'a' * 64}'"]
-# What a flush has left of what is deleted.
-DEPENDS = ["scan 'copy', {RAW => true, VERSIONS => 10}"]
+REFUSED = [
+    "create_namespace 'stoa_snapshots'", "snapshot 't', 's', {TTL => 86400}", "snapshot 't', 's', {MAX_FILESIZE => 1000}", f"snapshot 't', '{'a' * 64}'",
+    "create 'u', {NAME => 'f', COMPRESSION => 'GZ'}", "create 'u', {NAME => 'f', MOB_THRESHOLD => 102400}", "create 'u', {NAME => 'f', CONFIGURATION => {'a' => 'b'}}",
+    "alter 't', MAX_FILESIZE => '134217728'", "alter 't', METHOD => 'table_att', READONLY => 'true'", "alter 't', CONFIGURATION => {'a' => 'b'}", "alter 't', VERSIONS => 2",
+    "alter_namespace 'default', {METHOD => 'set', 'a' => 'b'}", "status 'detailed'", "status 'wrong'", "snapshot_cleanup_switch true", "snapshot_cleanup_enabled",
+    # HBase's shell is Ruby.
+    "(1..10).each", 'puts "#{1}"', "get 't', \"unfinished",
+]
+# What a flush has left of what is deleted; a server's name; what HBase's shell has of Ruby objects.
+DEPENDS = ["scan 'copy', {RAW => true, VERSIONS => 10}", "list_regions 't', 'st'", "t.list_regions"]
 # What HBase's shell is given instead. By a prefix it deletes no row whose key is not text: it turns keys to text and back.
 REPLACED = {
     "deleteall 't', {ROWPREFIXFILTER => 'b'}": "deleteall 't', 'b1'; deleteall 't', \"b\\x002\"",
@@ -36,6 +42,11 @@ REPLACED = {
     "delete_all_snapshot 'third.*'\ny": "delete_snapshot 'third-1.0'",
     # Of a snapshot without a flush HBase leaves out what is in memory.
     "snapshot 't', 'second', {SKIP_FLUSH => true}": "snapshot 't', 'second'",
+    # A split goes on by itself.
+    "split 't', 'p'": "split 't', 'p'; 60.times { break if get_splits('t').size == 3; sleep 1 }",
+    # It reads no units of block sizes, which its descriptions print.
+    "create 't', {NAME => 'f', TTL => '2 DAYS 3 HOURS', BLOCKSIZE => '64 KB'}, SPLITS => ['g', \"m\\x00\"]": "create 't', {NAME => 'f', TTL => '2 DAYS 3 HOURS', BLOCKSIZE => '65536'}, SPLITS => ['g', \"m\\x00\"]",
+    "alter 't', {NAME => 'f', TTL => '30 DAYS'}, {NAME => 'g', VERSIONS => 3, TTL => '1 HOUR', BLOCKSIZE => '131072 B (128KB)'}, {NAME => 'h'}": "alter 't', {NAME => 'f', TTL => '30 DAYS'}, {NAME => 'g', VERSIONS => 3, TTL => '1 HOUR', BLOCKSIZE => '131072'}, {NAME => 'h'}",
     "delete_all_snapshot '.*'\ny": "list_snapshots.each { |s| delete_snapshot s }",
 }
 
@@ -120,7 +131,12 @@ def said(command, text):
         line = line.replace(", {TABLE_ATTRIBUTES => {METADATA => {'hbase.store.file-tracker.impl' => 'DEFAULT'}}}", "")
         if line != command and not PROGRESS.match(line) and not (command == "list_namespace" and "row(s)" in line):
             out.append(re.sub(r"\s+", " ", re.sub(r"\(20\d\d-[^)]*\)", "(TIME)", line)))
-    return out
+    # Of regions their keys: names and servers are a store's own.
+    if command.startswith("locate_region"):
+        return re.findall("STARTKEY.*ENDKEY.*", "\n".join(out))
+    if command.startswith("list_regions"):
+        return [[part.strip() for part in line.split("|")[2:4]] for line in out if re.match(r"\S+ \| t,", line)] + out[-1:]
+    return sorted(out) if command == "show_filters" else out
 
 
 # What a command asks is answered with it.
@@ -336,7 +352,7 @@ def main():
     if not args.binary:
         options.error("no binary")
     different = 0
-    for name in ("versions", "scans", "tables", "snapshots"):
+    for name in ("versions", "scans", "tables", "snapshots", "errors", "regions"):
         if args.only in (None, name):
             different += compared(name, args.binary, args.store, script(name))
     if args.only in (None, "random"):

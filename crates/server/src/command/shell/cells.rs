@@ -349,9 +349,7 @@ impl Shell {
         };
         given.finish()?;
         check_family(&table, &column)?;
-        let Column { family, qualifier: Some(qualifier), .. } = column else {
-            return failure("Failed to provide both column family and column qualifier for incr");
-        };
+        let (family, qualifier) = (column.family, column.qualifier.unwrap_or_default());
         let counted = table
             .cells
             .change(&row, |found| {
@@ -386,9 +384,7 @@ impl Shell {
         let more = given.bytes(3, "Value")?;
         given.finish()?;
         check_family(&table, &column)?;
-        let Column { family, qualifier: Some(qualifier), .. } = column else {
-            return failure("Failed to provide both column family and column qualifier for append");
-        };
+        let (family, qualifier) = (column.family, column.qualifier.unwrap_or_default());
         let value = table
             .cells
             .change(&row, |found| {

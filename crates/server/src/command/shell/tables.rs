@@ -75,9 +75,8 @@ impl Shell {
                 (None, None) => None,
             };
             match deleted {
-                Some(family) if !known.contains(&family) => {
-                    return failure(format!("Column family '{family}' does not exist, so it cannot be deleted"));
-                }
+                // HBase passes over the deletion of what is not there, so that a script can be run again.
+                Some(family) if !known.contains(&family) => {}
                 Some(family) => {
                     actions.push(format!("DROP FAMILY {}", quoted(&family)));
                     known.retain(|name| *name != family);
@@ -100,11 +99,10 @@ impl Shell {
                 }
             }
         }
-        if actions.is_empty() {
-            return Ok(());
+        if !actions.is_empty() {
+            // All at once, or nothing.
+            self.sql(&format!("ALTER TABLE {} {}", name.sql(), actions.join(", "))).await?;
         }
-        // All at once, or nothing.
-        self.sql(&format!("ALTER TABLE {} {}", name.sql(), actions.join(", "))).await?;
         self.out.line("Updating all regions with the new schema...")?;
         self.updated(table.split_points().len() + 1)?;
         Ok(())
