@@ -280,7 +280,9 @@ class File:
     def judge(self, sql, ours, theirs):
         self.align()
         if ours.code != theirs.code:
-            return "follows" if ours.code != "00000" and self.run.follows(theirs) else "differs"
+            # A statement that PostgreSQL has prepared stays when the rest is taken back.
+            prepared = ours.code == "26000" and self.run.follows(ours)
+            return "follows" if prepared or ours.code != "00000" and self.run.follows(theirs) else "differs"
         if ours.code != "00000":
             return "follows" if self.run.follows(ours) else "agrees"
         if re.match(r"\s*explain\b", sql, re.I) and "plan" in [c[0].lower()[-4:] for c in ours.header]:

@@ -2,7 +2,7 @@
 
 use super::alter::{apply, change_column, column, duplicate_column, schema_name, write_anew};
 use super::alter_constraint::{validate_check, validate_foreign_key};
-use super::builder::{TableBuilder, columns_of, default_text};
+use super::builder::{TableBuilder, columns_of, default_text, is_system_column};
 use super::dependency::{Dropping, Object, is_hidden};
 use super::work::Work;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
@@ -88,6 +88,9 @@ pub(super) async fn add_column(work: Work<'_>, table: TableDescriptor, column: &
 
 pub(super) async fn drop_column(work: Work<'_>, table: TableDescriptor, name: &str, if_exists: bool, cascade: bool) -> PgResult<()> {
     let Some(found) = table.column_by_name(name).cloned() else {
+        if is_system_column(name) {
+            return Err(PgError::unsupported(format!("cannot drop system column \"{name}\"")));
+        }
         if if_exists {
             work.notice(
                 SqlState::SUCCESSFUL_COMPLETION,

@@ -153,7 +153,7 @@ impl<'a> TableBuilder<'a> {
                 },
             ));
         }
-        if matches!(name.as_str(), "tableoid" | "xmin" | "cmin" | "xmax" | "cmax" | "ctid") {
+        if is_system_column(&name) {
             return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column name \"{name}\" conflicts with a system column name")));
         }
         if ty.ty.is_pseudo() || matches!(ty.ty, PgType::Record(_) | PgType::Unknown) {
@@ -815,6 +815,11 @@ pub(crate) fn require_boolean(expr: &Expr, what: &str) -> PgResult<()> {
         return Ok(());
     }
     Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("argument of {what} must be type boolean, not type {}", expr.ty.ty)))
+}
+
+/// Whether PostgreSQL gives every table a column of this name.
+pub(super) fn is_system_column(name: &str) -> bool {
+    matches!(name, "tableoid" | "xmin" | "cmin" | "xmax" | "cmax" | "ctid")
 }
 
 /// The table's columns that an expression uses, each once, in order.

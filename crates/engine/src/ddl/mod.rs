@@ -169,7 +169,6 @@ fn drop_unknown(work: &Work<'_>, kind: &str, names: &[(String, Option<String>, O
             (None, None) if kind == "foreign data wrapper" => {
                 (SqlState::UNDEFINED_OBJECT, format!("foreign-data wrapper \"{name}\" does not exist"))
             }
-            (None, None) if kind == "foreign table" => (SqlState::UNDEFINED_TABLE, format!("foreign table \"{name}\" does not exist")),
             (None, None) if kind == "domain" => (SqlState::UNDEFINED_OBJECT, format!("type \"{name}\" does not exist")),
             (None, None) => (SqlState::UNDEFINED_OBJECT, format!("{kind} \"{name}\" does not exist")),
         };
@@ -379,7 +378,11 @@ async fn drop_objects(
                     ObjectKind::Index => PgError::new(SqlState::UNDEFINED_OBJECT, format!("index \"{shown}\" does not exist")),
                     _ => match work.missing(name) {
                         refused if refused.code() == SqlState::INSUFFICIENT_PRIVILEGE => refused,
-                        _ => PgError::new(SqlState::UNDEFINED_TABLE, format!("{word} \"{shown}\" does not exist")),
+                        _ => {
+                            let code =
+                                if kind == ObjectKind::ForeignTable { SqlState::UNDEFINED_OBJECT } else { SqlState::UNDEFINED_TABLE };
+                            PgError::new(code, format!("{word} \"{shown}\" does not exist"))
+                        }
                     },
                 });
             }

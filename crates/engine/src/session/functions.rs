@@ -8,8 +8,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stoa_exec::environment::SessionEnvironment;
 use stoa_exec::environment::waiting;
+use stoa_exec::settings;
 use stoa_exec::settings::server::check_may_examine;
-use stoa_exec::settings::{self, Kind};
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::values::interval::Interval;
@@ -182,13 +182,15 @@ fn flags(name: Option<String>) -> PgResult<ScalarValue> {
         return none.map_err(|error| PgError::internal(error.to_string()));
     };
     let mut out = Vec::new();
-    if setting.category.starts_with("Query Tuning") || matches!(setting.name, "work_mem" | "search_path" | "temp_buffers") {
+    if setting.category.starts_with("Query Tuning") && setting.name != "default_statistics_target"
+        || matches!(setting.name, "work_mem" | "search_path" | "temp_buffers")
+    {
         out.push("EXPLAIN".to_owned());
     }
     if setting.hidden {
         out.push("NO_SHOW_ALL".to_owned());
     }
-    if setting.context == settings::Context::Internal && matches!(setting.kind, Kind::Text | Kind::Integer { .. }) {
+    if matches!(setting.category, "Preset Options" | "Developer Options") {
         out.push("NOT_IN_SAMPLE".to_owned());
     }
     names(out)
