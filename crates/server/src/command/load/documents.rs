@@ -252,7 +252,8 @@ impl Records for DocumentFile {
     }
 }
 
-/// All keys of a file's objects in the order in which they come, with the types that take their values.
+/// All keys of a file's objects in the order in which they come (those of a document of BSON in jsonb's order), with the types that take
+/// their values.
 pub(super) fn infer(path: &Path, form: Form) -> Result<Vec<(String, String)>, FileError> {
     let mut file = DocumentFile::open(path, form)?;
     let mut names: Vec<String> = Vec::new();
