@@ -44,6 +44,50 @@ def run(tally, stoa, oracle, name, seed, count, setup, make, differs, stop=None)
         side.run(f"DROP SCHEMA {schema} CASCADE")
 
 
+def run_episodes(tally, stoa, oracle, name, seed, count, maker, length, stop=None, alike=lambda sql, ours, theirs: ours == theirs):
+    """Compares about `count` statements of episodes whose statements build on each other; the same seed makes the same ones.
+
+    `maker` gives the statements that begin an episode (`episode`), then `length` times the next (`statements`) and what is asked behind
+    them (`looks`). SQLSTATEs are compared (by `alike`), and rows in any order. An episode ends with the first difference: what follows would only tell of it
+    again. Works in a schema that is named after generator and seed.
+    """
+    schema, asked = f"{name}_{seed}", 0
+    for side in (oracle, stoa):
+        side.run(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+        side.run(f"CREATE SCHEMA {schema}")
+        side.start = [*side.start, f"SET search_path = {schema}", "SET statement_timeout = '10s'"]
+        for sql in side.start:
+            side.run(sql)
+
+    def differs(sql, log):
+        ours, theirs = tally.ask(stoa, oracle, sql, again=False)
+        agreed = alike(sql, ours[0], theirs[0])
+        same = agreed and sorted(map(repr, ours[2])) == sorted(map(repr, theirs[2]))
+        label = "rows" if agreed else f"{theirs[0]} became {ours[0]}"
+        return tally.judge(label, sql, ours, theirs, same, context="behind " + "; ".join(log))
+
+    while asked < count and not (stop and tally.differences >= stop):
+        log, found = [], False
+        for sql in maker.episode():
+            found |= differs(sql, [])
+            log.append(sql)
+        for _ in range(length):
+            statements = maker.statements()
+            looks = maker.looks(statements)
+            for at, sql in enumerate([*statements, *looks]):
+                asked += 1
+                found |= differs(sql, log)
+                if found:
+                    break
+                log += [sql] if at < len(statements) else []
+            if found:
+                break
+        for side in (oracle, stoa):
+            side.run("ROLLBACK")
+    for side in (oracle, stoa):
+        side.run(f"DROP SCHEMA {schema} CASCADE")
+
+
 def main(doc, name, run, count):
     """Runs a generator by itself, as its documentation says; the exit status."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -6,6 +6,8 @@ its rows happen to lie. (Keys of rows that refer to each other in a circle are m
 """
 import random
 
+import generated
+
 ACTIONS = ["", "CASCADE", "CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT"]
 WAITS = ["", "DEFERRABLE", "DEFERRABLE INITIALLY DEFERRED", "DEFERRABLE INITIALLY DEFERRED", "DEFERRABLE INITIALLY DEFERRED"]
 TABLES = ["p", "c", "g"]
@@ -20,7 +22,7 @@ class Maker:
         delete, update, wait = self.rnd.choice(ACTIONS), self.rnd.choice(ACTIONS), self.rnd.choice(WAITS)
         return " ".join(filter(None, [delete and f"ON DELETE {delete}", update and f"ON UPDATE {update}", wait]))
 
-    def tables(self):
+    def episode(self):
         return [
             "DROP TABLE IF EXISTS g, c, p CASCADE",
             "CREATE TABLE p (id int PRIMARY KEY, u int UNIQUE)",
@@ -58,7 +60,7 @@ class Maker:
             lambda: f"MERGE INTO c USING p ON c.id = p.id WHEN MATCHED AND p.id < {key()} THEN UPDATE SET pid = {value()} WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (p.id, {value()})",
         ], [15, 8, 8, 12, 12, 6, 8, 6, 10, 4, 2])[0]()
 
-    def transaction(self):
+    def statements(self):
         """Statements from BEGIN to the end, or one by itself."""
         rnd = self.rnd
         if rnd.random() < 0.2:
@@ -77,39 +79,10 @@ class Maker:
                 statements.append(self.statement())
         return [*statements, rnd.choice(["COMMIT", "COMMIT", "COMMIT", "ROLLBACK"])]
 
+    def looks(self, _):
+        return [f"SELECT * FROM {table}" for table in TABLES]
+
 
 def run(tally, stoa, oracle, seed, count):
-    """Compares about `count` statements; the same seed makes the same ones. Works in a schema of its own, named after the seed."""
-    maker, schema, made = Maker(random.Random(seed)), f"references_{seed}", 0
-    for side in (oracle, stoa):
-        side.run(f"DROP SCHEMA IF EXISTS {schema} CASCADE")
-        side.run(f"CREATE SCHEMA {schema}")
-        side.start = [*side.start, f"SET search_path = {schema}", "SET statement_timeout = '10s'"]
-        for sql in side.start:
-            side.run(sql)
-
-    def compare(sql, log):
-        ours, theirs = tally.ask(stoa, oracle, sql, again=False)
-        same = ours[0] == theirs[0] and sorted(map(repr, ours[2])) == sorted(map(repr, theirs[2]))
-        label = f"{theirs[0]} became {ours[0]}" if ours[0] != theirs[0] else "rows"
-        return tally.judge(label, sql, ours, theirs, same, context="behind " + "; ".join(log))
-
-    while made < count:
-        log, differs = [], False
-        for sql in maker.tables():
-            differs |= compare(sql, [])
-            log.append(sql)
-        for _ in range(TRANSACTIONS):
-            for sql in [*maker.transaction(), *(f"SELECT * FROM {table}" for table in TABLES)]:
-                made += 1
-                differs |= compare(sql, log)
-                log += [] if sql.startswith("SELECT") else [sql]
-                if differs:
-                    break
-            if differs:
-                # What follows would only tell of it again.
-                break
-        for side in (oracle, stoa):
-            side.run("ROLLBACK")
-    for side in (oracle, stoa):
-        side.run(f"DROP SCHEMA {schema} CASCADE")
+    """Compares about `count` statements; see generated.py."""
+    generated.run_episodes(tally, stoa, oracle, "references", seed, count, Maker(random.Random(seed)), TRANSACTIONS)

@@ -4,10 +4,11 @@
     soak.py BIN --oracle DSN [--statements N] [--seed N] [--only GENERATOR] [--without GENERATOR] [--examples N] [--explained FILE]
 
 Starts the server BIN on an empty directory and makes a database of its own at the oracle. The statements are shared out among the
-generators (SHARES): expressions.py, random_queries.py, subqueries.py, functions.py, mutations.py, references.py, guards.py, shapes (those of
-self_difference.py over few rows), and self_difference.py itself, which asks no PostgreSQL and counts comparisons; in pieces with seeds of their own, two at a time. The same seed and
-the same number make the same statements. Each difference is printed when it is found (a few of a kind), with the generator and the seed of
-its piece; at the end stands a summary per generator.
+generators (SHARES): expressions.py, random_queries.py, subqueries.py, functions.py, mutations.py, references.py, guards.py, writes.py,
+definitions.py, parameters.py, shapes (those of self_difference.py over few rows), and self_difference.py itself, which asks no PostgreSQL and
+counts comparisons; in pieces with seeds of their own, two at a time. The same seed and the same number make the same statements. Each
+difference is printed when it is found (a few of a kind), with the generator and the seed of its piece; at the end stands a summary per
+generator.
 
 A difference is one in rows, types or SQLSTATE that explained.py does not know; so are XX000, a lost connection, a panic in the
 server's log and a server that ended (which is started again). The exit status is 1 if there was any.
@@ -25,21 +26,25 @@ import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "history")]
+import definitions  # noqa: E402
 import expressions  # noqa: E402
 import functions  # noqa: E402
 import guards  # noqa: E402
 import mutations  # noqa: E402
+import parameters  # noqa: E402
 import random_queries  # noqa: E402
 import references  # noqa: E402
 import self_difference  # noqa: E402
 import subqueries  # noqa: E402
+import writes  # noqa: E402
 from explained import undocumented  # noqa: E402
 from server import Server  # noqa: E402
 from sides import Side, Tally, database  # noqa: E402
 
 # (share of the statements, statements of a piece)
 SHARES = {"expressions": (0.3, 2000), "queries": (0.15, 1000), "subqueries": (0.1, 1000), "functions": (0.1, 1500), "mutations": (0.1, 2500),
-          "references": (0.15, 3000), "guards": (0.1, 1000), "shapes": (0.1, 1000), "self": (1.0, 4000)}
+          "references": (0.15, 3000), "guards": (0.1, 1000), "writes": (0.1, 2000), "definitions": (0.1, 2000),
+          "parameters": (0.1, 2000), "shapes": (0.1, 1000), "self": (1.0, 4000)}
 CORPUS = [*sorted(map(str, (HERE / "everyday").glob("*.sql"))), str(HERE.parent.parent / "docs/reference/examples.tsv")]
 PROCESSES = 2
 
@@ -61,6 +66,12 @@ def piece(generator, seed, count, dsn, oracle, examples):
             guards.run(tally, stoa, oracle, seed, count)
         elif generator == "references":
             references.run(tally, stoa, oracle, seed, count)
+        elif generator == "writes":
+            writes.run(tally, stoa, oracle, seed, count)
+        elif generator == "parameters":
+            parameters.run(tally, stoa, oracle, seed, count)
+        elif generator == "definitions":
+            definitions.run(tally, stoa, oracle, seed, count)
         elif generator == "shapes":
             self_difference.beside(tally, stoa, oracle, seed, count)
         elif generator == "self":

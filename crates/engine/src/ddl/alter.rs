@@ -88,7 +88,7 @@ pub(crate) async fn alter(
             work.lock(&relation, mode).await?;
             lock_readers(work, &relation, actions).await?;
             work.check_unused(table, "ALTER TABLE")?;
-            let steps = in_passes(actions);
+            let steps = in_passes(table, actions);
             // Keys that refer are looked at when all types are changed: both sides may change in one statement.
             let typed: Vec<ColumnId> = actions
                 .iter()
@@ -448,14 +448,14 @@ async fn alter_value(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
         }
         AlterAction::DropNotNull { column: name } => {
             let found = column(&table, &fold(name))?.clone();
-            if table.is_primary(found.id) {
-                return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, format!("column \"{}\" is in a primary key", found.name)));
-            }
             if found.identity.is_some() {
                 return Err(PgError::new(
                     SqlState::SYNTAX_ERROR,
                     format!("column \"{}\" of relation \"{}\" is an identity column", found.name, table.name),
                 ));
+            }
+            if table.is_primary(found.id) {
+                return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, format!("column \"{}\" is in a primary key", found.name)));
             }
             super::replica_identity::check_nullable(&table, &found)?;
             change_column(&mut table, found.id, |c| c.not_null = false);

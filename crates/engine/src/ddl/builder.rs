@@ -386,13 +386,7 @@ impl<'a> TableBuilder<'a> {
             ConstraintKind::Check(expr) => self.add_check(constraint, expr).await,
             ConstraintKind::PrimaryKey(key) => self.add_primary_key(constraint, key, on).await,
             ConstraintKind::Unique(key) => self.add_unique(constraint, key, on).await,
-            ConstraintKind::ForeignKey { columns, references } => {
-                let columns = match on {
-                    Some(id) => vec![id],
-                    None => self.columns_named(&folded(columns), "referenced in foreign key constraint")?,
-                };
-                self.add_foreign_key(constraint, columns, references).await
-            }
+            ConstraintKind::ForeignKey { columns, references } => self.add_foreign_key(constraint, (on, columns), references).await,
             ConstraintKind::Generated(expr) => match on {
                 Some(id) => self.set_generated(id, expr),
                 None => Ok(()),

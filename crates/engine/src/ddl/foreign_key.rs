@@ -3,18 +3,21 @@
 use super::builder::TableBuilder;
 use super::work::{Work, folded, undefined_relation};
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
+use stoa_syntax::ast::Ident;
 use stoa_syntax::ddl::{Constraint, ReferenceAction, References};
 use stoa_table::catalog::{
     ColumnId, ForeignKeyAction, ForeignKeyDescriptor, IndexDescriptor, IndexKey, IndexState, Oid, Relation, TableDescriptor,
 };
 
 impl TableBuilder<'_> {
+    /// Adds a reference of the one column `on`, or of the columns by name.
+    ///
     /// # Errors
     /// 42P01, 42703, 42830 and the like: the key that is referred to is not there, or its columns do not fit.
     pub(super) async fn add_foreign_key(
         &mut self,
         constraint: &Constraint,
-        columns: Vec<ColumnId>,
+        (on, columns): (Option<ColumnId>, &[Ident]),
         references: &References,
     ) -> PgResult<()> {
         let own_name = self.work.split(&references.table)?;
@@ -46,6 +49,10 @@ impl TableBuilder<'_> {
                 },
             ));
         }
+        let columns = match on {
+            Some(id) => vec![id],
+            None => self.columns_named(&folded(columns), "referenced in foreign key constraint")?,
+        };
         let referenced = referenced_columns(&target, references)?;
         if referenced.len() != columns.len() {
             return Err(PgError::new(

@@ -4,7 +4,8 @@ use super::builder::{TableBuilder, expression_name_or_column};
 use super::work::{Work, undefined_relation};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::catalog::names::has_constraint;
-use stoa_syntax::ast::ObjectName;
+use stoa_syntax::ast::{self, ObjectName};
+use stoa_syntax::ddl::SequenceOption;
 use stoa_table::catalog::{CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, Relation, Salt, TableDescriptor};
 
 fn includes(options: &[(bool, String)], what: &str) -> bool {
@@ -61,10 +62,11 @@ pub(super) async fn columns(
         let id = builder.push_column(column.name.clone(), column.ty.clone())?;
         columns.push((column.id, id));
         if let Some(identity) = column.identity.as_ref().filter(|_| includes(options, "identity")) {
-            let options = match work.catalog().relation(identity.sequence).map(|r| (**r).clone()) {
-                Some(Relation::Sequence(s)) => super::definition_options(&s),
-                _ => Vec::new(),
-            };
+            // Of bigint, as PostgreSQL makes it: the limits are those of the sequence, which may be wider than the column's type.
+            let mut options = vec![SequenceOption::As(ast::DataType::BigInt(None))];
+            if let Some(Relation::Sequence(s)) = work.catalog().relation(identity.sequence).map(|r| (**r).clone()) {
+                options.extend(super::definition_options(&s));
+            }
             builder.add_identity(id, identity.always, &options).await?;
         }
         let (default, generated) = (includes(options, "defaults"), includes(options, "generated"));

@@ -2,8 +2,10 @@
 //!
 //! Invariant: what an action needs of another is there, in whatever order they are written, as in PostgreSQL; [`super::alter`] does them.
 
+use stoa_sql::bind::fold;
 use stoa_syntax::ast::{self, Ident};
 use stoa_syntax::ddl::{AlterAction, Column, Constraint, ConstraintKind, IndexElement};
+use stoa_table::catalog::TableDescriptor;
 
 /// When an action of ALTER TABLE takes place, in whatever order they are written: those of one pass in their order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,13 +41,17 @@ pub(super) fn pass(action: &AlterAction) -> Pass {
     }
 }
 
-/// The actions in the order in which they take place. What the constraint of a new column says may be about other new columns, so that
-/// it becomes an action of its own.
-pub(super) fn in_passes(actions: &[AlterAction]) -> Vec<AlterAction> {
+/// The actions on a table in the order in which they take place. What the constraint of a new column says may be about other new columns,
+/// so that it becomes an action of its own; not that of a column which is there already.
+pub(super) fn in_passes(table: &TableDescriptor, actions: &[AlterAction]) -> Vec<AlterAction> {
     let mut out = Vec::with_capacity(actions.len());
+    let mut added: Vec<String> = Vec::new();
     for action in actions {
         match action {
-            AlterAction::AddColumn { column, if_not_exists: false } if actions.len() > 1 => {
+            AlterAction::AddColumn { column, if_not_exists }
+                if actions.len() > 1 && !(*if_not_exists && is_there(table, &added, &fold(&column.name))) =>
+            {
+                added.push(fold(&column.name));
                 let (later, own) = column.constraints.iter().cloned().partition(|c| {
                     matches!(
                         c.kind,
@@ -56,7 +62,7 @@ pub(super) fn in_passes(actions: &[AlterAction]) -> Vec<AlterAction> {
                     )
                 });
                 let later: Vec<Constraint> = later;
-                out.push(AlterAction::AddColumn { column: Column { constraints: own, ..column.clone() }, if_not_exists: false });
+                out.push(AlterAction::AddColumn { column: Column { constraints: own, ..column.clone() }, if_not_exists: *if_not_exists });
                 out.extend(later.into_iter().map(|c| AlterAction::AddConstraint(of_table(c, &column.name))));
             }
             other => out.push(other.clone()),
@@ -64,6 +70,11 @@ pub(super) fn in_passes(actions: &[AlterAction]) -> Vec<AlterAction> {
     }
     out.sort_by_key(pass);
     out
+}
+
+/// Whether the table has a column of that name, or an action before adds it.
+fn is_there(table: &TableDescriptor, added: &[String], name: &str) -> bool {
+    table.column_by_name(name).is_some() || added.iter().any(|other| other == name)
 }
 
 /// The constraint of a column as one of its table.

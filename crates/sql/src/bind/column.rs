@@ -28,8 +28,10 @@ impl Binder<'_> {
             [_, schema, table, column] => self.bind_qualified(Some(schema), table, column, span),
             _ => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("improper qualified name (too many dotted names): {}", names.join(".")))),
         };
-        if let (Ok(Expr { kind: ExprKind::Column(id), .. }), Some(position)) = (&result, position) {
-            self.column_positions.insert(*id, position);
+        if let (Ok(Expr { kind: ExprKind::Column(id), .. }), Some(position)) = (&result, position)
+            && self.scopes.last().is_none_or(|scope| scope.clause != Clause::Aggregate)
+        {
+            self.column_positions.entry(*id).or_insert(position);
         }
         result.map_err(|e| e.at(position))
     }

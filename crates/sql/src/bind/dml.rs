@@ -115,9 +115,10 @@ impl Binder<'_> {
     /// `SET a = x, (b, c) = (y, z)`: values cast to their columns.
     pub(super) fn bind_assignments(
         &mut self,
-        table: &Arc<TableDescriptor>,
+        target: &Target,
         assignments: &[ast::Assignment],
     ) -> PgResult<Vec<(ColumnId, Expr)>> {
+        let table = &target.shape;
         let mut out: Vec<(ColumnId, Expr)> = Vec::new();
         for assignment in assignments {
             match &assignment.target {
@@ -136,7 +137,7 @@ impl Binder<'_> {
                             return Err(missing);
                         }
                     };
-                    let value = self.assigned_value(&column, &assignment.value)?;
+                    let value = self.assigned_value(target, &column, &assignment.value)?;
                     push_assignment(&mut out, &column, value)?;
                 }
                 ast::AssignmentTarget::Tuple(names) => {
@@ -207,7 +208,7 @@ impl Binder<'_> {
                         let column = &place.column;
                         match (field, !place.is_part()) {
                             (None, true) => {
-                                let value = self.assigned_value(column, item)?;
+                                let value = self.assigned_value(target, column, item)?;
                                 push_assignment(&mut out, column, value)?;
                             }
                             (None, false) => self.push_bound_part(&mut out, place, item)?,
@@ -298,9 +299,16 @@ impl Binder<'_> {
         Ok(parts.pop().unwrap_or_default())
     }
 
-    fn assigned_value(&mut self, column: &ColumnDescriptor, e: &E) -> PgResult<Expr> {
+    fn assigned_value(&mut self, target: &Target, column: &ColumnDescriptor, e: &E) -> PgResult<Expr> {
         if is_default(e) {
-            return if column.generated.is_some() { null_of(&column.ty) } else { self.default_of(column) };
+            return match &target.view {
+                Some(view) => {
+                    self.check_updatable(column)?;
+                    self.default_of(&view.assigned(column))
+                }
+                None if column.generated.is_some() => null_of(&column.ty),
+                None => self.default_of(column),
+            };
         }
         self.check_updatable(column)?;
         let bound = self.in_clause(Clause::UpdateSet, |b| b.bind_expr(e))?;
@@ -352,7 +360,7 @@ impl Binder<'_> {
         }
         self.note_writes(&target.levels, Privileges::UPDATE, &[]);
         let outer = self.chosen_rows.replace(Vec::new());
-        let assignments = self.in_clause(Clause::UpdateSet, |b| b.bind_assignments(&target.shape, &update.assignments));
+        let assignments = self.in_clause(Clause::UpdateSet, |b| b.bind_assignments(target, &update.assignments));
         let chosen = std::mem::replace(&mut self.chosen_rows, outer).unwrap_or_default();
         let mut assignments = assignments?;
         let assigned: Vec<ColumnId> = assignments.iter().map(|(column, _)| *column).collect();

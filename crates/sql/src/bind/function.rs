@@ -565,7 +565,7 @@ impl Binder<'_> {
         let to_cast = cast_target.as_ref().and(args.first().cloned());
         // f(row) is (row).f where no function fits.
         let row = match args.as_slice() {
-            [row] if named.is_empty() && names_fields(row) && has_field(row, name) => Some(row.clone()),
+            [row] if named.is_empty() && (names_fields(row) || self.is_whole_row(row)) && has_field(row, name) => Some(row.clone()),
             _ => None,
         };
         let (func, args) = match self.find_function(name, args, named) {

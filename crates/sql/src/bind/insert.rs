@@ -10,7 +10,6 @@ use crate::typed::walk;
 use crate::typed::walk::walk_volatile;
 use datafusion_common::ScalarValue;
 use std::collections::HashMap;
-use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, SetExpr};
 use stoa_syntax::marks;
@@ -409,7 +408,7 @@ impl Binder<'_> {
                 }
                 self.note_writes(&target.levels, Privileges::UPDATE, &[]);
                 self.scopes.push(scope);
-                let result = self.bind_conflict_update(table, update);
+                let result = self.bind_conflict_update(target, update);
                 self.scopes.pop();
                 let (assignments, condition) = result?;
                 let assigned: Vec<ColumnId> = assignments.iter().map(|(column, _)| *column).collect();
@@ -422,10 +421,10 @@ impl Binder<'_> {
     #[allow(clippy::type_complexity)] // the two parts of DO UPDATE
     fn bind_conflict_update(
         &mut self,
-        table: &Arc<TableDescriptor>,
+        target: &Target,
         update: &ast::DoUpdate,
     ) -> PgResult<(Vec<(ColumnId, Expr)>, Option<Expr>)> {
-        let assignments = self.bind_assignments(table, &update.assignments)?;
+        let assignments = self.bind_assignments(target, &update.assignments)?;
         let condition = match &update.selection {
             Some(e) => Some(self.in_clause(Clause::Where, |b| {
                 let bound = b.bind_expr(e)?;

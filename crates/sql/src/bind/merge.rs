@@ -74,7 +74,7 @@ impl Binder<'_> {
             if !matched && let Some(scope) = self.scopes.last_mut() {
                 scope.items[0].lateral_only = true;
             }
-            let arm = self.bind_merge_arm(clause, matched, table);
+            let arm = self.bind_merge_arm(clause, matched, target);
             if let Some(scope) = self.scopes.last_mut() {
                 scope.items[0].lateral_only = false;
             }
@@ -93,7 +93,7 @@ impl Binder<'_> {
         })
     }
 
-    fn bind_merge_arm(&mut self, clause: &ast::MergeClause, matched: bool, table: &Arc<TableDescriptor>) -> PgResult<MergeArm> {
+    fn bind_merge_arm(&mut self, clause: &ast::MergeClause, matched: bool, target: &Target) -> PgResult<MergeArm> {
         let condition = match &clause.predicate {
             Some(e) => Some(self.in_clause(Clause::MergeCondition, |b| {
                 let bound = b.bind_expr(e)?;
@@ -107,10 +107,10 @@ impl Binder<'_> {
                 if update.assignments.is_empty() {
                     MergeAction::DoNothing
                 } else {
-                    MergeAction::Update(self.in_clause(Clause::UpdateSet, |b| b.bind_assignments(table, &update.assignments))?)
+                    MergeAction::Update(self.in_clause(Clause::UpdateSet, |b| b.bind_assignments(target, &update.assignments))?)
                 }
             }
-            ast::MergeAction::Insert(insert) if !matched => self.bind_merge_insert(insert, table)?,
+            ast::MergeAction::Insert(insert) if !matched => self.bind_merge_insert(insert, &target.table)?,
             _ => return Err(PgError::new(SqlState::SYNTAX_ERROR, "this action does not fit its WHEN clause")),
         };
         Ok(MergeArm { matched, condition, action })

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, SetExpr};
-use stoa_table::catalog::{ColumnId, Relation, TableDescriptor, ViewDescriptor};
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, Relation, TableDescriptor, ViewDescriptor};
 
 /// See the module.
 #[derive(Clone)]
@@ -40,6 +40,8 @@ pub(super) struct ViewTarget {
     pub barrier: bool,
     /// What new rows must satisfy, by the view whose check option asks for it.
     pub checks: Vec<(String, Expr)>,
+    /// The defaults that the view itself has, by the table's columns.
+    defaults: HashMap<ColumnId, String>,
     /// Why no row can be inserted: a column has a default that is no column of the table, or one that is generated.
     defaulted: Option<PgError>,
     /// The table and the views between, the view itself first.
@@ -85,6 +87,12 @@ impl ViewTarget {
         let mut out: Vec<Expr> = self.predicates.iter().map(|(_, condition)| condition.clone()).collect();
         out.iter_mut().for_each(|e| walk::rename_expr(e, &map));
         out
+    }
+
+    /// A column of the table whose default is what DEFAULT means in an assignment: that of the view's column, or NULL. (An inserted row
+    /// gets the defaults of what lies below as well.)
+    pub fn assigned(&self, column: &ColumnDescriptor) -> ColumnDescriptor {
+        ColumnDescriptor { default: self.defaults.get(&column.id).cloned(), identity: None, ..column.clone() }
     }
 
     fn renaming(&self, columns: &[(ColumnId, ColId)]) -> HashMap<ColId, ColId> {
@@ -290,11 +298,7 @@ impl Binder<'_> {
             }
         }
         let mut table = table;
-        if verb == "update" {
-            // DEFAULT is that of the view's column, or NULL.
-            table.columns.iter_mut().filter(|column| column.generated.is_none()).for_each(|column| column.default = None);
-        }
-        let mut defaulted = None;
+        let (mut defaulted, mut defaults) = (None, HashMap::new());
         for (declared, (_, e)) in view.columns.iter().zip(&targets) {
             if let (Some(default), ExprKind::Column(col)) = (&declared.default, &e.kind)
                 && let Some((id, _)) = base.iter().find(|(_, c)| c == col)
@@ -303,6 +307,7 @@ impl Binder<'_> {
                 if column.generated.is_some() {
                     defaulted.get_or_insert_with(|| given_though_generated(column));
                 } else {
+                    defaults.insert(column.id, default.clone());
                     column.default = Some(default.clone());
                 }
             }
@@ -331,7 +336,7 @@ impl Binder<'_> {
             checks.extend(condition.iter().map(|c| (view.name.clone(), c.clone())));
         }
         predicates.extend(condition.map(|condition| (view.name.clone(), condition)));
-        Ok((table, ViewTarget { name: view.name.clone(), oid: view.oid, base, columns, predicates, barrier, checks, defaulted, levels }))
+        Ok((table, ViewTarget { name: view.name.clone(), oid: view.oid, base, columns, predicates, barrier, checks, defaults, defaulted, levels }))
     }
 
     #[allow(clippy::type_complexity)] // the select list and the condition

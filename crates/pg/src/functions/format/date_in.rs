@@ -435,6 +435,11 @@ fn year_with_comma(input: &mut Input<'_>) -> Option<i64> {
     thousands?.checked_mul(1000)?.checked_add(years)
 }
 
+/// A year of a century: one that no type has stays one, because a Julian day may come in its place.
+fn far_year(year: i64) -> i32 {
+    year.clamp(-2_000_000_000, 2_000_000_000) as i32
+}
+
 /// Fields that were read as a local time.
 fn finish(r: Read, text: &str) -> PgResult<Moment> {
     let overflow = || Fault::Field.error("timestamp", text);
@@ -479,7 +484,7 @@ fn finish(r: Read, text: &str) -> PgResult<Moment> {
             } else {
                 i64::from(century) * 100 + i64::from(century < 0)
             };
-            civil.year = i32::try_from(whole).map_err(|_| overflow())?;
+            civil.year = far_year(whole);
         } else {
             let year = if r.bc != 0 { -r.year } else { r.year };
             civil.year = if year < 0 { year + 1 } else { year };
@@ -487,7 +492,7 @@ fn finish(r: Read, text: &str) -> PgResult<Moment> {
     } else if r.century != 0 {
         year_given = true;
         let first = if century >= 0 { (i64::from(century) - 1) * 100 + 1 } else { i64::from(century) * 100 + 1 };
-        civil.year = i32::try_from(first).map_err(|_| overflow())?;
+        civil.year = far_year(first);
     }
     let set_date = |civil: &mut Civil, days: i64| {
         let (year, month, day) = civil_from_days(days);
