@@ -1,11 +1,13 @@
 //! Functions and operators of text search.
 
-use crate::args::{Bool, Call, Float4, Int4, Kernel, Oid, Text, strict1, strict2, strict3};
+use crate::args::{Bool, Bytes, Call, Float4, Int4, Kernel, Oid, Text, strict1, strict2, strict3};
 use crate::error::{PgError, PgResult};
 use crate::registry::{Func, OperKind, Registry};
 use crate::settings::Config;
 use crate::sqlstate::SqlState;
 use crate::types::PgType;
+use crate::values::json::binary as json;
+use crate::values::json::text::{Sink, parse};
 use stoa_text::textsearch::matching::{entries, matches};
 use stoa_text::textsearch::query::{Node, Query, clean};
 use stoa_text::textsearch::vector::{MAX_POSITION, Position, Vector};
@@ -20,6 +22,62 @@ fn phrase(left: Node, right: Node, distance: u16) -> Node {
 
 fn and(left: Node, right: Node) -> Node {
     Node::And(Box::new(left), Box::new(right))
+}
+
+/// The strings of a jsonb in the order in which it is written, without keys.
+fn vector_of_jsonb(config: Config, document: &[u8]) -> String {
+    let (mut strings, mut ahead) = (Vec::new(), vec![json::Node::root(document)]);
+    while let Some(node) = ahead.pop() {
+        match node {
+            json::Node::String(text) => strings.push(text),
+            json::Node::Array(items) => ahead.extend(items.iter().collect::<Vec<_>>().into_iter().rev()),
+            json::Node::Object(fields) => ahead.extend(fields.iter().map(|(_, value)| value).collect::<Vec<_>>().into_iter().rev()),
+            _ => {}
+        }
+    }
+    config.vector_of(strings).to_string()
+}
+
+/// The strings of a json in its order.
+fn vector_of_json(config: Config, document: &str) -> PgResult<String> {
+    let mut strings = Strings(Vec::new());
+    parse(document, &mut strings)?;
+    Ok(config.vector_of(strings.0.iter().map(String::as_str)).to_string())
+}
+
+/// The strings of a document that is read, without keys.
+struct Strings(Vec<String>);
+
+impl Sink for Strings {
+    const DECODES: bool = true;
+    fn null(&mut self) -> PgResult<()> {
+        Ok(())
+    }
+    fn bool(&mut self, _: bool) -> PgResult<()> {
+        Ok(())
+    }
+    fn number(&mut self, _: &str) -> PgResult<()> {
+        Ok(())
+    }
+    fn string(&mut self, value: &str) -> PgResult<()> {
+        self.0.push(value.to_owned());
+        Ok(())
+    }
+    fn begin_array(&mut self) -> PgResult<()> {
+        Ok(())
+    }
+    fn end_array(&mut self) -> PgResult<()> {
+        Ok(())
+    }
+    fn begin_object(&mut self) -> PgResult<()> {
+        Ok(())
+    }
+    fn key(&mut self, _: &str) -> PgResult<()> {
+        Ok(())
+    }
+    fn end_object(&mut self) -> PgResult<()> {
+        Ok(())
+    }
 }
 
 /// `to_tsquery`: operators as written, operands through the configuration.
@@ -388,6 +446,15 @@ pub fn register(r: &mut Registry) {
         r.add(Func::scalar(name, &[T], ret.clone(), one, doc).stable());
         r.add(Func::scalar(name, &[C, T], ret, two, doc));
     }
+    let doc = "the lexemes of a document's strings, its keys aside, with their positions";
+    let one = strict1::<Bytes, Text>(|call: &Call, document: &[u8]| Ok(vector_of_jsonb(call.ctx.settings.text_search, document)));
+    let two = strict2::<Oid, Bytes, Text>(|_: &Call, config, document: &[u8]| Ok(vector_of_jsonb(Config::known(config)?, document)));
+    r.add(Func::scalar("to_tsvector", &[PgType::Jsonb], V, one, doc).stable());
+    r.add(Func::scalar("to_tsvector", &[C, PgType::Jsonb], V, two, doc));
+    let one = strict1::<Text, Text>(|call: &Call, document: &str| vector_of_json(call.ctx.settings.text_search, document));
+    let two = strict2::<Oid, Text, Text>(|_: &Call, config, document: &str| vector_of_json(Config::known(config)?, document));
+    r.add(Func::scalar("to_tsvector", &[PgType::Json], V, one, doc).stable());
+    r.add(Func::scalar("to_tsvector", &[C, PgType::Json], V, two, doc));
     r.scalar(
         "length",
         &[V],

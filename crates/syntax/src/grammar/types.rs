@@ -347,8 +347,7 @@ impl Parser<'_> {
         }
         let start = self.at;
         let found = if self.keyword("interval") {
-            let precision = self.length().ok().flatten();
-            Some(LiteralType::Interval(precision))
+            self.length().ok().map(LiteralType::Interval)
         } else {
             self.keyword_type().ok().flatten().map(LiteralType::Other)
         };

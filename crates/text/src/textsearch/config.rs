@@ -101,13 +101,27 @@ impl Config {
     /// `to_tsvector`.
     #[must_use]
     pub fn vector(self, text: &str) -> Vector {
+        self.vector_of([text])
+    }
+
+    /// The lexemes of several texts, one behind the other. Behind a text that has any, one place stays empty: no phrase goes from one into
+    /// the next.
+    #[must_use]
+    pub fn vector_of<'t>(self, texts: impl IntoIterator<Item = &'t str>) -> Vector {
         let mut out = Vector::default();
-        self.each(text, |_, lexeme, position, _| {
-            if let Some(lexeme) = lexeme {
-                let at = u16::try_from(position).unwrap_or(MAX_POSITION).min(MAX_POSITION);
-                out.add(&lexeme, Some(Position { at, weight: 0 }));
-            }
-        });
+        let mut before = 0_u32;
+        for text in texts {
+            let (mut last, mut any) = (0, false);
+            self.each(text, |_, lexeme, position, _| {
+                last = position;
+                if let Some(lexeme) = lexeme {
+                    any = true;
+                    let at = u16::try_from(before.saturating_add(position)).unwrap_or(MAX_POSITION).min(MAX_POSITION);
+                    out.add(&lexeme, Some(Position { at, weight: 0 }));
+                }
+            });
+            before = before.saturating_add(last + u32::from(any));
+        }
         out
     }
 
