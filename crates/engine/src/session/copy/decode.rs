@@ -420,7 +420,7 @@ impl Decoder {
 
     fn text_fields(&mut self, line: &[u8]) -> PgResult<()> {
         let delimiter = self.options.delimiter;
-        let mut at = Some(0);
+        let mut at = self.first_field(line);
         for column in 0..self.columns.len() {
             let Some(start) = at else { return Err(self.missing(column)) };
             let rest = line.get(start..).unwrap_or_default();
@@ -521,7 +521,7 @@ impl Decoder {
 
     fn csv_fields(&mut self, line: &[u8]) -> PgResult<()> {
         let (delimiter, quote) = (self.options.delimiter, self.options.quote);
-        let mut at = Some(0);
+        let mut at = self.first_field(line);
         for column in 0..self.columns.len() {
             let Some(start) = at else { return Err(self.missing(column)) };
             let rest = line.get(start..).unwrap_or_default();
@@ -617,6 +617,11 @@ impl Decoder {
         let read = read.map_err(|error| self.at_value(error, column, &scratch));
         self.scratch = scratch;
         read
+    }
+
+    /// Where the first field of a line begins. An empty line has one, which is empty, but for a table that has no columns.
+    fn first_field(&self, line: &[u8]) -> Option<usize> {
+        (!self.columns.is_empty() || !line.is_empty()).then_some(0)
     }
 
     fn missing(&self, column: usize) -> PgError {
@@ -811,6 +816,19 @@ mod tests {
             out.push(values.join("|"));
         }
         Ok(out.join(";"))
+    }
+
+    /// A line of a table without columns is a row if it is empty.
+    #[test]
+    fn rows_without_columns() {
+        for text in ["FROM STDIN", "FROM STDIN (FORMAT csv)"] {
+            let mut decoder = Decoder::new("t".into(), options(text), Vec::new(), EvalContext::default()).unwrap();
+            decoder.push(b"\n\n");
+            decoder.decode(100, true).unwrap();
+            assert_eq!(decoder.take().unwrap().rows, 2, "{text}");
+            decoder.push(b"x\n");
+            assert_eq!(decoder.decode(100, true).unwrap_err().message(), "extra data after last expected column", "{text}");
+        }
     }
 
     /// Data and what PostgreSQL 15 makes of it.
