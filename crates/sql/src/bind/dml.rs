@@ -113,11 +113,7 @@ impl Binder<'_> {
     }
 
     /// `SET a = x, (b, c) = (y, z)`: values cast to their columns.
-    pub(super) fn bind_assignments(
-        &mut self,
-        target: &Target,
-        assignments: &[ast::Assignment],
-    ) -> PgResult<Vec<(ColumnId, Expr)>> {
+    pub(super) fn bind_assignments(&mut self, target: &Target, assignments: &[ast::Assignment]) -> PgResult<Vec<(ColumnId, Expr)>> {
         let table = &target.shape;
         let mut out: Vec<(ColumnId, Expr)> = Vec::new();
         for assignment in assignments {

@@ -419,11 +419,7 @@ impl Binder<'_> {
     }
 
     #[allow(clippy::type_complexity)] // the two parts of DO UPDATE
-    fn bind_conflict_update(
-        &mut self,
-        target: &Target,
-        update: &ast::DoUpdate,
-    ) -> PgResult<(Vec<(ColumnId, Expr)>, Option<Expr>)> {
+    fn bind_conflict_update(&mut self, target: &Target, update: &ast::DoUpdate) -> PgResult<(Vec<(ColumnId, Expr)>, Option<Expr>)> {
         let assignments = self.bind_assignments(target, &update.assignments)?;
         let condition = match &update.selection {
             Some(e) => Some(self.in_clause(Clause::Where, |b| {

@@ -336,7 +336,10 @@ impl Binder<'_> {
             checks.extend(condition.iter().map(|c| (view.name.clone(), c.clone())));
         }
         predicates.extend(condition.map(|condition| (view.name.clone(), condition)));
-        Ok((table, ViewTarget { name: view.name.clone(), oid: view.oid, base, columns, predicates, barrier, checks, defaults, defaulted, levels }))
+        Ok((
+            table,
+            ViewTarget { name: view.name.clone(), oid: view.oid, base, columns, predicates, barrier, checks, defaults, defaulted, levels },
+        ))
     }
 
     #[allow(clippy::type_complexity)] // the select list and the condition
