@@ -5,7 +5,7 @@
 
 Starts the server BIN on an empty directory and makes a database of its own at the oracle. The statements are shared out among the
 generators (SHARES): expressions.py, random_queries.py, subqueries.py, functions.py, mutations.py, references.py, guards.py, writes.py,
-definitions.py, parameters.py, shapes (those of self_difference.py over few rows), and self_difference.py itself, which asks no PostgreSQL and
+definitions.py, parameters.py, messages.py, shapes (those of self_difference.py over few rows), and self_difference.py itself, which asks no PostgreSQL and
 counts comparisons; in pieces with seeds of their own, two at a time. The same seed and the same number make the same statements. Each
 difference is printed when it is found (a few of a kind), with the generator and the seed of its piece; at the end stands a summary per
 generator.
@@ -30,6 +30,7 @@ import definitions  # noqa: E402
 import expressions  # noqa: E402
 import functions  # noqa: E402
 import guards  # noqa: E402
+import messages  # noqa: E402
 import mutations  # noqa: E402
 import parameters  # noqa: E402
 import random_queries  # noqa: E402
@@ -44,7 +45,7 @@ from sides import Side, Tally, database  # noqa: E402
 # (share of the statements, statements of a piece)
 SHARES = {"expressions": (0.3, 2000), "queries": (0.15, 1000), "subqueries": (0.1, 1000), "functions": (0.1, 1500), "mutations": (0.1, 2500),
           "references": (0.15, 3000), "guards": (0.1, 1000), "writes": (0.1, 2000), "definitions": (0.1, 2000),
-          "parameters": (0.1, 2000), "shapes": (0.1, 1000), "self": (1.0, 4000)}
+          "parameters": (0.1, 2000), "messages": (0.05, 2000), "shapes": (0.1, 1000), "self": (1.0, 4000)}
 CORPUS = [*sorted(map(str, (HERE / "everyday").glob("*.sql"))), str(HERE.parent.parent / "docs/reference/examples.tsv")]
 PROCESSES = 2
 
@@ -68,6 +69,8 @@ def piece(generator, seed, count, dsn, oracle, examples):
             references.run(tally, stoa, oracle, seed, count)
         elif generator == "writes":
             writes.run(tally, stoa, oracle, seed, count)
+        elif generator == "messages":
+            messages.run(tally, stoa, oracle, seed, count)
         elif generator == "parameters":
             parameters.run(tally, stoa, oracle, seed, count)
         elif generator == "definitions":

@@ -175,6 +175,39 @@ async fn portals_in_a_block() {
     assert_eq!(client.answer().await, "E:34000 Z:I");
 }
 
+/// When unnamed statements and portals end, and what Parse and Bind refuse already: as PostgreSQL does.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn statements_and_portals_that_end() {
+    let running = start().await;
+    let mut client = Client::connect(running.address).await;
+    let formats = message(b'B', b"\0a\0\0\0\0\0\0\x02\0\x01\0\0");
+    let rounds: [(&[&[u8]], &[&str]); 8] = [
+        // A simple query takes the unnamed statement away; DEALLOCATE ALL does not.
+        (&[&parse("", "SELECT 1"), SYNC, &query("SELECT 2"), &bind("", ""), SYNC], &["1 Z:I", "T D:2 C:SELECT_1 Z:I", "E:26000 Z:I"]),
+        (&[&parse("", "DEALLOCATE ALL"), &bind("p", ""), &execute("p", 0), &bind("", ""), SYNC], &["1 2 C:DEALLOCATE_ALL 2 Z:I"]),
+        // A portal ends with its transaction, though nothing was executed in it, and with COMMIT without a block.
+        (&[&parse("c", "COMMIT"), &bind("p", "c"), SYNC, &execute("p", 0), SYNC], &["1 2 Z:I", "E:34000 Z:I"]),
+        (&[&bind("p", "c"), &bind("", "c"), &execute("", 0), &execute("p", 0), SYNC], &["2 2 N:25P01 C:COMMIT E:34000 Z:I"]),
+        // A cursor that is not there is missed by the execution, a setting by Parse.
+        (&[&parse("", "FETCH nosuch"), &bind("", ""), &execute("", 0), SYNC], &["1 2 E:34000 Z:I"]),
+        (&[&parse("", "SHOW nosuch"), SYNC], &["E:42704 Z:I"]),
+        // What is wrong with a statement comes before its name, which is taken.
+        (&[&parse("c", "SELECT nosuch"), SYNC, &parse("c", "SELECT 1"), SYNC], &["E:42703 Z:I", "E:42P05 Z:I"]),
+        (&[&parse("a", "SELECT 1"), &formats, SYNC], &["1 E:08P01 Z:I"]),
+    ];
+    for (sent, expected) in rounds {
+        client.send(sent).await;
+        for answer in expected {
+            assert_eq!(client.answer().await, *answer);
+        }
+    }
+    // In a failed block an empty statement is not bound.
+    client.send(&[&parse("e", ""), SYNC, &query("BEGIN; SELECT 1/0"), &bind("", "e"), SYNC, &query("ROLLBACK")]).await;
+    for answer in ["1 Z:I", "C:BEGIN E:22012 Z:E", "E:25P02 Z:E", "C:ROLLBACK Z:I"] {
+        assert_eq!(client.answer().await, answer);
+    }
+}
+
 /// A statement is prepared behind the definition that its table waits for: with the columns that the table has then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn statements_wait_for_definitions() {

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use stoa_exec::environment::SessionEnvironment;
-use stoa_exec::settings::{LogStatement, SETTINGS};
+use stoa_exec::settings::{LogStatement, SETTINGS, unrecognized};
 use stoa_pg::settings::ValueSettings;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -231,6 +231,12 @@ impl Session {
         if prepared.bindable().is_some() {
             self.bound(&prepared)?;
         }
+        if let Some(Body::Utility(utility)) = prepared.body.as_deref()
+            && let Utility::Show(Some(name)) = &**utility
+            && self.shared.show(name).is_none()
+        {
+            return Err(unrecognized(name));
+        }
         Ok(Prepared { inner: Arc::new(prepared) })
     }
 
@@ -239,7 +245,7 @@ impl Session {
     /// # Errors
     /// 25P02.
     pub fn check_bind(&self, prepared: &Prepared) -> PgResult<()> {
-        self.check_startable(&prepared.inner)
+        if ends_block(prepared.inner.body.as_deref()) { Ok(()) } else { self.check_not_failed() }
     }
 
     fn check_startable(&self, statement: &PreparedStatement) -> PgResult<()> {
@@ -297,7 +303,6 @@ impl Session {
 
     pub(crate) fn close_all_prepared(&mut self) {
         self.prepared.clear();
-        self.unnamed = None;
         self.shared.prepared.lock().clear();
     }
 
@@ -338,9 +343,10 @@ impl Session {
             }
             Utility::Check { .. } => Some(super::check::columns()),
             Utility::Explain(explain) => Some(super::explain::columns(&explain.options)?),
-            Utility::Fetch { name, move_only: false, .. } => Some(self.cursor_columns(name)?),
+            // One that is not there is an error of the execution.
+            Utility::Fetch { name, move_only: false, .. } => self.cursor_columns(name).ok(),
             Utility::Execute { name, .. } => {
-                let prepared = self.prepared(name)?.clone();
+                let Ok(prepared) = self.prepared(name).cloned() else { return Ok(None) };
                 if matches!(prepared.inner.body.as_deref(), Some(Body::Sql(_))) && prepared.inner.bindable().is_some() {
                     self.bound(&prepared.inner)?.columns.clone()
                 } else {

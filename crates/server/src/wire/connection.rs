@@ -254,6 +254,8 @@ impl Connection {
         self.send_parameter_changes();
         let status = self.session.transaction_status();
         if status == TransactionStatus::Idle {
+            // Those too whose transaction, of a Bind alone, never began.
+            self.portals.clear();
             self.send_notifications();
         }
         self.output.ready_for_query(status);

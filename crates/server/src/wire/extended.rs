@@ -5,7 +5,7 @@ use super::frame::{Body, Frame, kind, violation};
 use super::params::{self, Of};
 use super::rows::{RowsInProgress, Sent};
 use std::sync::Arc;
-use stoa_engine::session::{Execution, ParamValue, Prepared, RowsTag};
+use stoa_engine::session::{Description, Execution, ParamValue, Prepared, RowsTag, TransactionStatus};
 use stoa_pg::types::PgType;
 use stoa_pg::{PgError, SqlState};
 
@@ -56,10 +56,6 @@ impl Connection {
         body.end()?;
         if name.is_empty() {
             self.session.close_prepared("");
-        } else if self.session.prepared(name).is_ok() {
-            return Err(
-                PgError::new(SqlState::DUPLICATE_PREPARED_STATEMENT, format!("prepared statement \"{name}\" already exists")).into()
-            );
         }
         let text = &*self.session.in_postgresql(text);
         let mut pieces = self.session.parse(text)?;
@@ -84,7 +80,7 @@ impl Connection {
         }
         let prepared = self.session.prepared(name)?.clone();
         self.session.check_bind(&prepared)?;
-        let types = self.session.describe(&prepared)?.params;
+        let Description { params: types, columns } = self.session.describe(&prepared)?;
         if types.len() != count {
             let name = if name.is_empty() { String::new() } else { name.to_owned() };
             return Err(violation(format!(
@@ -92,6 +88,9 @@ impl Connection {
                 types.len()
             ))
             .into());
+        }
+        if !portal.is_empty() && (self.portals.contains_key(portal) || self.session.cursor_columns(portal).is_ok()) {
+            return Err(PgError::new(SqlState::DUPLICATE_CURSOR, format!("portal \"{portal}\" already exists")).into());
         }
         let values = match count {
             0 => Vec::new(),
@@ -102,8 +101,8 @@ impl Connection {
         if let Some(code) = formats.iter().find(|code| !matches!(code, 0 | 1)) {
             return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unsupported format code: {code}")).into());
         }
-        if !portal.is_empty() && (self.portals.contains_key(portal) || self.session.cursor_columns(portal).is_ok()) {
-            return Err(PgError::new(SqlState::DUPLICATE_CURSOR, format!("portal \"{portal}\" already exists")).into());
+        if let Some(columns) = &columns {
+            check_formats(&formats, columns.len())?;
         }
         let generation = self.session.transaction_generation();
         self.portals.insert(portal.to_owned(), Portal { prepared, params: values, formats, state: State::Bound, generation });
@@ -165,7 +164,10 @@ impl Connection {
         if done.is_err() {
             portal.state = State::Done;
         }
-        if portal.generation == self.session.transaction_generation() {
+        if portal.prepared.ends_transaction() && self.session.transaction_status() == TransactionStatus::Idle {
+            // COMMIT and its kin end what the Binds before it began, which the session may not know yet.
+            self.portals.clear();
+        } else if portal.generation == self.session.transaction_generation() {
             self.portals.insert(name.to_owned(), portal);
         }
         done

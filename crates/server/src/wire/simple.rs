@@ -4,12 +4,16 @@ use super::connection::{Connection, Failure};
 use super::frame::{Body, Frame};
 use super::rows::{RowsInProgress, Sent};
 use std::sync::Arc;
-use stoa_engine::session::{Execution, ParamValue, Prepared};
+use stoa_engine::session::{Execution, ParamValue, Prepared, TransactionStatus};
 use stoa_pg::PgError;
 
 impl Connection {
     pub(super) async fn query(&mut self, frame: &Frame) -> Result<(), Failure> {
-        self.portals.remove("");
+        // Both unnamed are gone, the portal not where nothing can begin.
+        if self.session.transaction_status() != TransactionStatus::Failed {
+            self.portals.remove("");
+        }
+        self.session.close_prepared("");
         let mut body = Body::new(frame);
         let text = body.string().and_then(|text| body.end().map(|()| text)).map_err(Failure::from);
         let done = match text {

@@ -199,7 +199,7 @@ impl Binder<'_> {
     }
 
     pub(super) fn bind_in_list(&mut self, expr: &E, list: &[E], negated: bool, syntax: &E) -> PgResult<Expr> {
-        let value = self.bind_expr(expr)?;
+        let mut value = self.bind_expr(expr)?;
         let mut items = Vec::with_capacity(list.len());
         for item in list {
             items.push(self.bind_expr(item)?);
@@ -232,6 +232,10 @@ impl Binder<'_> {
                     }
                     let (elements, element) = self.one_form(elements)?;
                     tests.push(self.any_array(value.clone(), "=", elements, &element, false).map_err(|e| e.at(self.pos(syntax)))?);
+                    // A parameter has its type by now.
+                    if matches!(value.kind, ExprKind::Param(_)) {
+                        value = self.bind_expr(expr)?;
+                    }
                 }
                 None => others.splice(0..0, fixed.into_iter().map(|(item, _)| item)).for_each(drop),
             }
