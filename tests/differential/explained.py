@@ -111,6 +111,7 @@ EXPLAINED = [
      or d.ours[0] == "0A000" and d.ours[3].startswith("input of anonymous composite") and d.theirs[0] == "22P02" and d.theirs[3].startswith("malformed record literal")
      or d.ours[0] == "42803" and d.theirs[0] == "42883" and re.match(r"could not identify an \w+ operator for type (js|ev|emp|dept|shop)$", d.theirs[3])),
     ("texts as configurations", "texts become a `regconfig` by themselves", lambda d: d.theirs[0] == "42883" and re.match(r"function (to_tsvector|\w*to_tsquery|ts_headline)\(text, ", d.theirs[3])),
+    ("keys that the same statement deletes", "is free for the rows that the same statement inserts", lambda d: not d.failed and d.theirs[0] == "23505" and re.search("MERGE .*DELETE.*INSERT|WITH .*DELETE .*INSERT", d.sql)),
     ("types that Stoa adds", "`double` double precision", lambda d: d.theirs[0] == "42704" and re.match('type "(double|string|tinyint)" does not exist', d.theirs[3])),
     ("functions of modifiers", "applies a type's modifier to a value", lambda d: d.ours[0] == "42883" and re.match(r"function timestamptz\([^,]*, [^,]*\)", d.ours[3])),
     ("modifiers of what is simplified", "the modifier of what its planner leaves", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\bCASE\b|coalesce|::numeric\b(?!\()", d.sql, re.I)),

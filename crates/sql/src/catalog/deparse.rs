@@ -205,6 +205,17 @@ fn in_one_list(args: &[Expr]) -> Vec<Expr> {
     args
 }
 
+/// The value and the array of `x NOT IN (a, b)`, which is kept as the negation of IN.
+fn not_in(expr: &Expr) -> Option<(&Expr, &Expr)> {
+    let ExprKind::Not(arg) = &expr.kind else { return None };
+    match &arg.kind {
+        ExprKind::AnyArray { left, oper, array, all: false } if oper.0.name == "=" && matches!(array.kind, ExprKind::Array(_)) => {
+            Some((left, array))
+        }
+        _ => None,
+    }
+}
+
 /// Whether pretty printing takes an expression for one that holds together without parentheses.
 fn is_one_word(expr: &Expr) -> bool {
     match &expr.kind {
@@ -297,10 +308,13 @@ impl Deparser<'_> {
             ExprKind::Cast { arg, explicit } => self.cast(arg, &expr.ty, *explicit)?,
             ExprKind::And(args) => self.connected(expr, args, " AND ")?,
             ExprKind::Or(args) => self.connected(expr, args, " OR ")?,
-            ExprKind::Not(arg) => {
-                let inner = self.boolean(expr, arg)?;
-                self.enclosed(format!("NOT {inner}"))
-            }
+            ExprKind::Not(arg) => match not_in(expr) {
+                Some((left, array)) => self.quantified(left, "<>", true, array)?,
+                None => {
+                    let inner = self.boolean(expr, arg)?;
+                    self.enclosed(format!("NOT {inner}"))
+                }
+            },
             ExprKind::IsNull(arg) => {
                 let inner = self.simple(arg)?;
                 self.enclosed(format!("{inner} IS NULL"))
@@ -357,10 +371,7 @@ impl Deparser<'_> {
                 }
                 out
             }
-            ExprKind::AnyArray { left, oper, array, all } => {
-                let text = format!("{} {} {} ({})", self.simple(left)?, oper.0.name, if *all { "ALL" } else { "ANY" }, self.expr(array)?);
-                self.enclosed(text)
-            }
+            ExprKind::AnyArray { left, oper, array, all } => self.quantified(left, oper.0.name, *all, array)?,
             ExprKind::Field { .. }
             | ExprKind::RowIsNull { .. }
             | ExprKind::Param(_)
@@ -374,6 +385,12 @@ impl Deparser<'_> {
             | ExprKind::Set(_)
             | ExprKind::Grouping(_) => return Err(PgError::unsupported("an expression of this kind cannot be stored")),
         })
+    }
+
+    /// `left op ANY|ALL (array)`.
+    fn quantified(&self, left: &Expr, operator: &str, all: bool, array: &Expr) -> PgResult<String> {
+        let word = if all { "ALL" } else { "ANY" };
+        Ok(self.enclosed(format!("{} {operator} {word} ({})", self.simple(left)?, self.expr(array)?)))
     }
 
     fn enclosed(&self, text: String) -> String {
@@ -439,7 +456,9 @@ impl Deparser<'_> {
         let text = self.expr(expr)?;
         let encloses = match expr.kind {
             ExprKind::Or(_) => !matches!(parent.kind, ExprKind::Or(_)),
+            ExprKind::Not(_) if not_in(expr).is_some() => true,
             ExprKind::And(_) | ExprKind::Not(_) => matches!(parent.kind, ExprKind::Not(_)),
+            ExprKind::AnyArray { .. } => true,
             _ => false,
         };
         Ok(if self.pretty && encloses { format!("({text})") } else { text })

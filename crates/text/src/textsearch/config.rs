@@ -45,9 +45,10 @@ impl Config {
     /// The configuration that a regconfig is.
     ///
     /// # Errors
-    /// XX000 for numbers that are none, as PostgreSQL does.
+    /// 42704 for numbers that are none, where PostgreSQL has XX000.
     pub fn known(oid: u32) -> PgResult<Self> {
-        Self::by_oid(oid).ok_or_else(|| PgError::internal(format!("cache lookup failed for text search configuration {oid}")))
+        let missing = || PgError::new(SqlState::UNDEFINED_OBJECT, format!("text search configuration with OID {oid} does not exist"));
+        Self::by_oid(oid).ok_or_else(missing)
     }
 
     /// # Errors
