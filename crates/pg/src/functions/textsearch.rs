@@ -429,9 +429,9 @@ mod parking {
     }
 }
 
-/// Registers functions and operators.
-pub fn register(r: &mut Registry) {
-    use PgType::{Bool as B, Float4 as F4, Int4 as I4, Regconfig as C, Text as T, Tsquery as Q, Tsvector as V};
+/// What makes documents and conditions of texts, and documents of json.
+fn register_makers(r: &mut Registry) {
+    use PgType::{Regconfig as C, Text as T, Tsquery as Q, Tsvector as V};
     type Maker = fn(Config, &str) -> PgResult<String>;
     let makers: [(&'static str, PgType, Maker, &'static str); 5] = [
         ("to_tsvector", V, |c, t| Ok(c.vector(t).to_string()), "the lexemes of a text with their positions"),
@@ -455,6 +455,12 @@ pub fn register(r: &mut Registry) {
     let two = strict2::<Oid, Text, Text>(|_: &Call, config, document: &str| vector_of_json(Config::known(config)?, document));
     r.add(Func::scalar("to_tsvector", &[PgType::Json], V, one, doc).stable());
     r.add(Func::scalar("to_tsvector", &[C, PgType::Json], V, two, doc));
+}
+
+/// Registers functions and operators.
+pub fn register(r: &mut Registry) {
+    use PgType::{Bool as B, Float4 as F4, Int4 as I4, Regconfig as C, Text as T, Tsquery as Q, Tsvector as V};
+    register_makers(r);
     r.scalar(
         "length",
         &[V],

@@ -4,6 +4,8 @@
 //! that made them: its transaction ends when they are done.
 
 pub mod decode;
+#[cfg(test)]
+mod decode_tests;
 pub mod encode;
 pub mod options;
 
