@@ -26,8 +26,8 @@ LITERAL = re.compile(r"(?:'(?P<text>(?:[^']|\'\')*)'|(?<![\w.'\])$%])(?P<number>
 FIXED = re.compile(r"(date|timestamp|time|interval|numeric\(\d*,?|ORDER BY|GROUP BY|PARTITION BY|,|FETCH FIRST|ROLLUP ?\(|CUBE ?\(|SETS ?\(\(?|COLUMN|BETWEEN|TABLESAMPLE \w+\() *$", re.I)
 # Where order is by numbers of columns no number may become a parameter: it would be a constant.
 BY_NUMBER = re.compile(r"(ORDER|GROUP|PARTITION) BY[^()]*$", re.I)
-VALUES = {"number": ["0", "1", "2", "3", "7", "-1", None], "decimal": ["0.5", "2.25", "-3", None], "text": ["a", "b", "zz", "", None]}
-NAMED = {"number": [23, 20, 1700], "decimal": [1700], "text": [25, 1043]}
+VALUES = {"number": ["0", "1", "2", "3", "7", "-1", None], "decimal": ["0.5", "2.25", "-3", None], "text": ["a", "b", "zz", "", "%a%", None], "array": ["{}", "{1,NULL,3}", "{7}", "x", None]}
+NAMED = {"number": [23, 20, 1700], "decimal": [1700], "text": [25, 1043], "array": [1007, 1016]}
 
 
 class Prepared:
@@ -38,14 +38,14 @@ class Prepared:
 
         def place(found):
             before = sql[:found.start()]
-            if FIXED.search(before) or BY_NUMBER.search(before) or re.search(r"[\\\\{%']", found["text"] or "") or rng.random() < 0.4:
+            if FIXED.search(before) or BY_NUMBER.search(before) or re.search(r"[\\\\']", found["text"] or "") or rng.random() < 0.4:
                 return found[0]
-            kind = "text" if found["number"] is None else "decimal" if "." in found["number"] else "number"
+            kind = "array" if (found["text"] or "").startswith("{") else "text" if found["number"] is None else "decimal" if "." in found["number"] else "number"
             kinds.append(kind)
-            first.append(found["text"] if kind == "text" else found["number"])
+            first.append(found["number"] or found["text"])
             named = rng.random() < 0.3
             self.types.append(rng.choice(NAMED[kind]) if named else 0)
-            cast = found["cast"] or (rng.choice({"number": ["::int", "::bigint", ""], "decimal": ["::numeric", ""], "text": ["::text", ""]}[kind]) if not named else "")
+            cast = found["cast"] or (rng.choice({"number": ["::int", "::bigint", ""], "decimal": ["::numeric", ""], "text": ["::text", ""], "array": ["::int[]", ""]}[kind]) if not named else "")
             return f"${len(kinds)}{cast}"
 
         self.sql = LITERAL.sub(place, sql)
