@@ -65,7 +65,11 @@ impl Binder<'_> {
         if call.positional.is_empty() && !call.star && !within_group && name == "count" {
             return Err(count_of_nothing());
         }
-        let (func, args) = self.find_function(name, args, Vec::new())?;
+        let (func, mut args) = self.find_function(name, args, Vec::new())?;
+        if call.distinct && func.args.contains(&PgType::Any) {
+            // What is compared has a type.
+            args = args.into_iter().map(|arg| self.resolve_unknown(arg)).collect::<PgResult<Vec<_>>>()?;
+        }
         if matches!(func.kind, FuncKind::Window(_)) {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("window function {name} requires an OVER clause")));
         }
