@@ -15,6 +15,7 @@ use datafusion::physical_expr::create_physical_expr;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use futures::future::BoxFuture;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -464,7 +465,20 @@ impl Planner {
         extend("Filter".into(), plan, &[], make)
     }
 
+    /// A LATERAL side without the columns that nobody reads: what only they use of the left side does not make it depend on it. One that
+    /// may have other rows each time stays as it is, and is run for each row.
+    fn read_part<'r>(&self, rel: &'r Rel, lateral: bool) -> Cow<'r, Rel> {
+        match rel {
+            Rel::Project { input, exprs } if lateral && exprs.iter().any(|(c, _)| !self.is_used(*c)) && walk::is_steady(rel) => {
+                let read = exprs.iter().filter(|(c, _)| self.is_used(*c)).cloned().collect();
+                Cow::Owned(Rel::Project { input: input.clone(), exprs: read })
+            }
+            rel => Cow::Borrowed(rel),
+        }
+    }
+
     async fn plan_join(&self, left: &Rel, right: &Rel, kind: JoinKind, on: Option<&Expr>, lateral: bool) -> PgResult<LogicalPlan> {
+        let right = &*self.read_part(right, lateral);
         if lateral {
             let given = decorrelate::given_columns(left);
             let free: Vec<ColId> = walk::free_columns(right).into_iter().filter(|c| given.contains(c)).collect();
