@@ -468,13 +468,28 @@ impl Planner {
     /// A LATERAL side without the columns that nobody reads: what only they use of the left side does not make it depend on it. One that
     /// may have other rows each time stays as it is, and is run for each row.
     fn read_part<'r>(&self, rel: &'r Rel, lateral: bool) -> Cow<'r, Rel> {
-        match rel {
-            Rel::Project { input, exprs } if lateral && exprs.iter().any(|(c, _)| !self.is_used(*c)) && walk::is_steady(rel) => {
-                let read = exprs.iter().filter(|(c, _)| self.is_used(*c)).cloned().collect();
-                Cow::Owned(Rel::Project { input: input.clone(), exprs: read })
+        let read = if lateral && walk::is_steady(rel) { self.without_unread(rel) } else { None };
+        read.map_or(Cow::Borrowed(rel), Cow::Owned)
+    }
+
+    /// The relation without columns that nobody reads; none if it has none.
+    fn without_unread(&self, rel: &Rel) -> Option<Rel> {
+        let mut read = match rel {
+            Rel::Limit { input, .. } | Rel::Sort { input, .. } | Rel::Filter { input, .. } => {
+                let below = self.without_unread(input)?;
+                let mut read = rel.clone();
+                if let Rel::Limit { input, .. } | Rel::Sort { input, .. } | Rel::Filter { input, .. } = &mut read {
+                    **input = below;
+                }
+                return Some(read);
             }
-            rel => Cow::Borrowed(rel),
+            Rel::Project { exprs, .. } if exprs.iter().any(|(c, _)| !self.is_used(*c)) => rel.clone(),
+            _ => return None,
+        };
+        if let Rel::Project { exprs, .. } = &mut read {
+            exprs.retain(|(c, _)| self.is_used(*c));
         }
+        Some(read)
     }
 
     async fn plan_join(&self, left: &Rel, right: &Rel, kind: JoinKind, on: Option<&Expr>, lateral: bool) -> PgResult<LogicalPlan> {
