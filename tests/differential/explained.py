@@ -112,6 +112,7 @@ EXPLAINED = [
      or d.ours[0] == "42803" and d.theirs[0] == "42883" and re.match(r"could not identify an \w+ operator for type (js|ev|emp|dept|shop)$", d.theirs[3])),
     ("texts as configurations", "texts become a `regconfig` by themselves", lambda d: d.theirs[0] == "42883" and re.match(r"function (to_tsvector|\w*to_tsquery|ts_headline)\(text, ", d.theirs[3])),
     ("keys that the same statement deletes", "is free for the rows that the same statement inserts", lambda d: not d.failed and d.theirs[0] == "23505" and re.search("MERGE .*DELETE.*INSERT|WITH .*DELETE .*INSERT", d.sql)),
+    ("keys of which there are two", "while another unique one has the same columns", lambda d: not d.failed and d.theirs[0] == "2BP01" and "DROP CONSTRAINT" in d.sql and re.match(r"cannot drop constraint \w+ on table \w+ because other objects", d.theirs[3])),
     ("types that Stoa adds", "`double` double precision", lambda d: d.theirs[0] == "42704" and re.match('type "(double|string|tinyint)" does not exist', d.theirs[3])),
     ("functions of modifiers", "applies a type's modifier to a value", lambda d: d.ours[0] == "42883" and re.match(r"function timestamptz\([^,]*, [^,]*\)", d.ours[3])),
     ("modifiers of what is simplified", "the modifier of what its planner leaves", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\bCASE\b|coalesce|::numeric\b(?!\()", d.sql, re.I)),
