@@ -47,6 +47,12 @@ SHARES = {"expressions": (0.3, 2000), "queries": (0.15, 1000), "subqueries": (0.
           "references": (0.15, 3000), "guards": (0.1, 1000), "writes": (0.1, 2000), "definitions": (0.1, 2000),
           "parameters": (0.1, 2000), "messages": (0.05, 2000), "shapes": (0.1, 1000), "self": (1.0, 4000)}
 CORPUS = [*sorted(map(str, (HERE / "everyday").glob("*.sql"))), str(HERE.parent.parent / "docs/reference/examples.tsv")]
+# What runs a generator, with (tally, stoa, oracle, seed, count).
+RUNS = {"expressions": expressions.run, "queries": random_queries.run, "subqueries": subqueries.run, "guards": guards.run, "references": references.run,
+        "writes": writes.run, "definitions": definitions.run, "parameters": parameters.run, "messages": messages.run, "shapes": self_difference.beside,
+        "functions": lambda tally, stoa, oracle, seed, count: functions.run(tally, stoa, oracle, seed, 3, limit=count),
+        "mutations": lambda tally, stoa, oracle, seed, count: mutations.run(tally, stoa, oracle, seed, count, CORPUS),
+        "self": lambda tally, stoa, _, seed, count: self_difference.run(tally, stoa, seed, count)}
 PROCESSES = 2
 
 
@@ -55,32 +61,7 @@ def piece(generator, seed, count, dsn, oracle, examples):
     tally = Tally(f"{generator}, seed {seed}", examples, live=True)
     try:
         stoa, oracle = Side(dsn), Side(oracle)
-        if generator == "expressions":
-            expressions.run(tally, stoa, oracle, seed, count)
-        elif generator == "queries":
-            random_queries.run(tally, stoa, oracle, seed, count)
-        elif generator == "subqueries":
-            subqueries.run(tally, stoa, oracle, seed, count)
-        elif generator == "functions":
-            functions.run(tally, stoa, oracle, seed, 3, limit=count)
-        elif generator == "guards":
-            guards.run(tally, stoa, oracle, seed, count)
-        elif generator == "references":
-            references.run(tally, stoa, oracle, seed, count)
-        elif generator == "writes":
-            writes.run(tally, stoa, oracle, seed, count)
-        elif generator == "messages":
-            messages.run(tally, stoa, oracle, seed, count)
-        elif generator == "parameters":
-            parameters.run(tally, stoa, oracle, seed, count)
-        elif generator == "definitions":
-            definitions.run(tally, stoa, oracle, seed, count)
-        elif generator == "shapes":
-            self_difference.beside(tally, stoa, oracle, seed, count)
-        elif generator == "self":
-            self_difference.run(tally, stoa, seed, count)
-        else:
-            mutations.run(tally, stoa, oracle, seed, count, CORPUS)
+        RUNS[generator](tally, stoa, oracle, seed, count)
     except Exception:
         tally.groups["the generator ended"].append(f"{generator}, seed {seed}: {traceback.format_exc()}")
         print(tally.groups["the generator ended"][-1], flush=True)

@@ -50,32 +50,8 @@ struct Strings(Vec<String>);
 
 impl Sink for Strings {
     const DECODES: bool = true;
-    fn null(&mut self) -> PgResult<()> {
-        Ok(())
-    }
-    fn bool(&mut self, _: bool) -> PgResult<()> {
-        Ok(())
-    }
-    fn number(&mut self, _: &str) -> PgResult<()> {
-        Ok(())
-    }
     fn string(&mut self, value: &str) -> PgResult<()> {
         self.0.push(value.to_owned());
-        Ok(())
-    }
-    fn begin_array(&mut self) -> PgResult<()> {
-        Ok(())
-    }
-    fn end_array(&mut self) -> PgResult<()> {
-        Ok(())
-    }
-    fn begin_object(&mut self) -> PgResult<()> {
-        Ok(())
-    }
-    fn key(&mut self, _: &str) -> PgResult<()> {
-        Ok(())
-    }
-    fn end_object(&mut self) -> PgResult<()> {
         Ok(())
     }
 }

@@ -18,37 +18,21 @@ pub fn too_deep() -> PgError {
         .hint(format!("JSON values may be nested at most {MAX_DEPTH} levels deep."))
 }
 
-/// What a parser reports.
+/// What a parser reports; a sink passes over what it does not ask for.
 pub trait Sink {
     /// Whether strings are decoded; a validator does without, and then accepts escapes that have no meaning (`\u0000`).
     const DECODES: bool;
-    fn null(&mut self) -> PgResult<()>;
-    fn bool(&mut self, value: bool) -> PgResult<()>;
-    /// A number in JSON's syntax.
-    fn number(&mut self, text: &str) -> PgResult<()>;
-    fn string(&mut self, value: &str) -> PgResult<()>;
-    fn begin_array(&mut self) -> PgResult<()>;
-    fn end_array(&mut self) -> PgResult<()>;
-    fn begin_object(&mut self) -> PgResult<()>;
-    fn key(&mut self, key: &str) -> PgResult<()>;
-    fn end_object(&mut self) -> PgResult<()>;
-}
-
-/// A sink that forgets: parsing into it validates, escapes too if it decodes.
-struct Forget<const DECODES: bool>;
-
-impl<const DECODES: bool> Sink for Forget<DECODES> {
-    const DECODES: bool = DECODES;
     fn null(&mut self) -> PgResult<()> {
         Ok(())
     }
-    fn bool(&mut self, _: bool) -> PgResult<()> {
+    fn bool(&mut self, _value: bool) -> PgResult<()> {
         Ok(())
     }
-    fn number(&mut self, _: &str) -> PgResult<()> {
+    /// A number in JSON's syntax.
+    fn number(&mut self, _text: &str) -> PgResult<()> {
         Ok(())
     }
-    fn string(&mut self, _: &str) -> PgResult<()> {
+    fn string(&mut self, _value: &str) -> PgResult<()> {
         Ok(())
     }
     fn begin_array(&mut self) -> PgResult<()> {
@@ -60,12 +44,19 @@ impl<const DECODES: bool> Sink for Forget<DECODES> {
     fn begin_object(&mut self) -> PgResult<()> {
         Ok(())
     }
-    fn key(&mut self, _: &str) -> PgResult<()> {
+    fn key(&mut self, _key: &str) -> PgResult<()> {
         Ok(())
     }
     fn end_object(&mut self) -> PgResult<()> {
         Ok(())
     }
+}
+
+/// A sink that forgets: parsing into it validates, escapes too if it decodes.
+struct Forget<const DECODES: bool>;
+
+impl<const DECODES: bool> Sink for Forget<DECODES> {
+    const DECODES: bool = DECODES;
 }
 
 /// Checks that `text` is one JSON value.
